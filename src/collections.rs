@@ -1,0 +1,233 @@
+//! Persistent collections: the only file that names the crate beneath.
+//!
+//! The crate beneath hashes a map, a set or a vector element by element and without its length, so that
+//! `({7}, {})` and `({}, {7})` feed a hasher the same bytes. A checker that knows states by their
+//! fingerprint then drops one of the two, and "moved from the first to the second" is exactly the step
+//! that a hand-over protocol takes. The types here write the length first. `tests/collections.rs` keeps
+//! the two-set model that shows the difference.
+
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
+/// A persistent ordered map. Cloning is O(1).
+#[derive(Clone)]
+pub struct Map<K, V>(im::OrdMap<K, V>);
+
+/// A persistent ordered set. Cloning is O(1).
+#[derive(Clone)]
+pub struct Set<T>(im::OrdSet<T>);
+
+/// A persistent sequence. Cloning is O(1).
+#[derive(Clone)]
+pub struct Seq<T>(im::Vector<T>);
+
+impl<K: Ord + Clone, V: Clone> Map<K, V> {
+    /// Empty.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(im::OrdMap::new())
+    }
+
+    /// How many entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no entry.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.0.get(key)
+    }
+
+    /// The value of a key, to change in place.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.0.get_mut(key)
+    }
+
+    /// Whether the key is there.
+    #[must_use]
+    pub fn contains_key(&self, key: &K) -> bool {
+        self.0.contains_key(key)
+    }
+
+    /// Sets a value, and returns the one before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        self.0.insert(key, value)
+    }
+
+    /// Takes a value out.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        self.0.remove(key)
+    }
+
+    /// Entries in key order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        self.0.iter()
+    }
+
+    /// Keys in order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.0.keys()
+    }
+
+    /// Values in key order.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.0.values()
+    }
+}
+
+impl<T: Ord + Clone> Set<T> {
+    /// Empty.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(im::OrdSet::new())
+    }
+
+    /// How many members.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no member.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether it is a member.
+    #[must_use]
+    pub fn contains(&self, item: &T) -> bool {
+        self.0.contains(item)
+    }
+
+    /// Adds a member; whether it is new.
+    pub fn insert(&mut self, item: T) -> bool {
+        self.0.insert(item).is_none()
+    }
+
+    /// Takes a member out; whether it was one.
+    pub fn remove(&mut self, item: &T) -> bool {
+        self.0.remove(item).is_some()
+    }
+
+    /// The least member.
+    #[must_use]
+    pub fn first(&self) -> Option<&T> {
+        self.0.get_min()
+    }
+
+    /// Members in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.0.iter()
+    }
+}
+
+impl<T: Clone> Seq<T> {
+    /// Empty.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(im::Vector::new())
+    }
+
+    /// How many items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no item.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The item at an index.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.0.get(index)
+    }
+
+    /// Adds at the end.
+    pub fn push_back(&mut self, item: T) {
+        self.0.push_back(item);
+    }
+
+    /// Takes the first item out.
+    pub fn pop_front(&mut self) -> Option<T> {
+        self.0.pop_front()
+    }
+
+    /// Items in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.0.iter()
+    }
+}
+
+macro_rules! common {
+    ($name:ident, $item:ty, $shown:ident, [$($p:ident: $($bound:ident)+),+]) => {
+        impl<$($p: $($bound +)+),+> Default for $name<$($p),+> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl<$($p: $($bound +)+),+> FromIterator<$item> for $name<$($p),+> {
+            fn from_iter<I: IntoIterator<Item = $item>>(items: I) -> Self {
+                Self(items.into_iter().collect())
+            }
+        }
+
+        impl<$($p: $($bound +)+ PartialEq),+> PartialEq for $name<$($p),+> {
+            fn eq(&self, other: &Self) -> bool {
+                self.0 == other.0
+            }
+        }
+
+        impl<$($p: $($bound +)+ Eq),+> Eq for $name<$($p),+> {}
+
+        impl<$($p: $($bound +)+ Hash),+> Hash for $name<$($p),+> {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                // Without it, an item moved from one collection to the next leaves no trace.
+                state.write_usize(self.len());
+                for item in self.iter() {
+                    item.hash(state);
+                }
+            }
+        }
+
+        impl<$($p: $($bound +)+ fmt::Debug),+> fmt::Debug for $name<$($p),+> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.$shown().entries(self.iter()).finish()
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<$($p: $($bound +)+ serde::Serialize),+> serde::Serialize for $name<$($p),+> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq(self.iter())
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<'de, $($p: $($bound +)+ serde::Deserialize<'de>),+> serde::Deserialize<'de>
+            for $name<$($p),+>
+        {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let items = <Vec<$item> as serde::Deserialize>::deserialize(deserializer)?;
+                Ok(items.into_iter().collect())
+            }
+        }
+    };
+}
+
+common!(Map, (K, V), debug_map, [K: Ord Clone, V: Clone]);
+common!(Set, T, debug_set, [T: Ord Clone]);
+common!(Seq, T, debug_list, [T: Clone]);

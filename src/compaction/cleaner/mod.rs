@@ -1,0 +1,333 @@
+//! The cleaner: marks what has been replaced, removes plans and markers. It alone marks (dossier 1).
+//!
+//! Any number of cleaners may run at once: none relies on being alone, and what each does is right
+//! whatever the others have done since it looked.
+
+mod proof;
+pub mod state;
+
+pub use state::State;
+
+use std::sync::Arc;
+
+use super::compactor::Durable;
+use super::effect::Effect;
+use super::event::{Event, Outcome, Refusal, Task};
+use super::guard::Guard;
+use super::marker::Status;
+use super::object::{Body, BlockId, DeletionMark, Key, MarkReason, PlanKey, Prefix};
+use crate::guard::{Guards, Judge, Verified};
+use crate::machine::{Issued, Machine, Step, Stepped};
+use proof::Verdict;
+use state::{Case, Evidence, Look, Pass};
+
+/// The cleaner role. It has no limits to set: it follows what it finds.
+#[derive(Clone, Debug, Default)]
+pub struct Cleaner<V = Verified> {
+    guards: V,
+}
+
+impl Cleaner {
+    /// A cleaner that keeps every guard.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { guards: Verified }
+    }
+}
+
+#[cfg(feature = "weaken")]
+impl Cleaner<crate::guard::Weakened<Guard>> {
+    /// A cleaner without some guards, to see what they are for.
+    #[must_use]
+    pub fn weakened(guards: crate::guard::Weakened<Guard>) -> Self {
+        Self { guards }
+    }
+}
+
+impl<V: Guards<Guard>> Machine for Cleaner<V> {
+    type State = State;
+    type Event = Event;
+    type Effect = Effect;
+    type Guard = Guard;
+    type Refusal = Refusal;
+    type Durable = Durable;
+
+    fn step(&self, state: &State, event: Event) -> Stepped<Self> {
+        let mut turn =
+            Turn { judge: Judge::new(&self.guards), state: state.clone(), effects: Vec::new() };
+        match event {
+            Event::Continue { task: Task::Cycle, .. } if state.pass == Pass::Idle => {
+                turn.go(Pass::Plans, Effect::List(Prefix::Plans));
+            }
+            Event::Continue { task, .. } => return Err(Refusal::NotReady(task)),
+            Event::Outcome { id, outcome, .. } => {
+                turn.state.outstanding.settle(id, &outcome)?;
+                turn.go_on(outcome);
+            }
+        }
+        Ok(Step {
+            state: turn.state,
+            effects: turn.effects,
+            decided_by: turn.judge.into_decided(),
+        })
+    }
+
+    fn recover(&self, durable: Durable) -> State {
+        State::idle(durable.process, durable.incarnation)
+    }
+}
+
+type Marks = Vec<(BlockId, MarkReason)>;
+
+/// One step being taken.
+struct Turn<'a, V> {
+    judge: Judge<'a, V, Guard>,
+    state: State,
+    effects: Vec<Issued<Effect>>,
+}
+
+impl<V: Guards<Guard>> Turn<'_, V> {
+    fn go(&mut self, pass: Pass, effect: Effect) {
+        self.state.pass = pass;
+        let issued = self.state.outstanding.issue(Task::Cycle, effect);
+        self.effects.push(issued);
+    }
+
+    fn go_on(&mut self, outcome: Outcome) {
+        match (std::mem::replace(&mut self.state.pass, Pass::Idle), outcome) {
+            (Pass::Plans, Outcome::Listed(keys)) => self.next_plan(plans_in(&keys)),
+            (Pass::Reading(mut rest), outcome) => {
+                let key = rest.remove(0);
+                match outcome {
+                    Outcome::Found(Body::Plan(plan)) => self.begin(Case { key, plan, rest }),
+                    _ => self.next_plan(rest),
+                }
+            }
+            (Pass::Marks(case, evidence), Outcome::Listed(keys)) => {
+                self.looked(case, look_at(&keys), evidence);
+            }
+            (Pass::Blocks(case, look), Outcome::Listed(keys)) => {
+                let parents = case.plan.parents();
+                let mut others = super::compactor::search::blocks_in(&keys);
+                others.retain(|id| !parents.contains(id));
+                self.read_metas(case, look, Evidence::default(), others);
+            }
+            (Pass::Metas(case, look, mut evidence, mut unread), outcome) => {
+                match outcome {
+                    Outcome::Found(Body::Meta(meta)) => evidence.take_meta(&case.plan, &meta),
+                    Outcome::Absent => {}
+                    _ => return self.next_plan(case.rest),
+                }
+                unread.remove(0);
+                self.read_metas(case, look, evidence, unread);
+            }
+            (Pass::Markers(case, look, mut evidence, mut unread), outcome) => {
+                let partition = unread.remove(0);
+                if let Outcome::Found(Body::Marker(marker)) = outcome
+                    && let Status::Completed(finding) = marker.status
+                    && self.judge.demands(Guard::IdEquality, marker.plan == case.plan.id)
+                {
+                    evidence.said.push((partition, finding));
+                }
+                self.read_markers(case, look, evidence, unread);
+            }
+            (Pass::MarkingGlobal(case, marks), Outcome::Applied) => {
+                let (id, because) = marks[0];
+                let body = Body::DeletionMark(DeletionMark { because });
+                self.go(Pass::Marking(case, marks), Effect::Put(Key::DeletionMark(id), body));
+            }
+            (Pass::Marking(case, mut marks), Outcome::Applied) => {
+                marks.remove(0);
+                self.mark(case, marks);
+            }
+            (Pass::Deleting(case, marks), Outcome::Applied) => {
+                let markers = self.marker_folder(&case);
+                self.go(Pass::Listing(case, marks), Effect::List(Prefix::Markers(markers)));
+            }
+            (Pass::Listing(case, marks), Outcome::Listed(keys)) => self.clear(case, keys, marks),
+            (Pass::Clearing(case, mut keys, marks), Outcome::Applied) => {
+                keys.remove(0);
+                self.clear(case, keys, marks);
+            }
+            (Pass::AllMarkers, Outcome::Listed(keys)) if !keys.is_empty() => {
+                self.go(Pass::PlansAgain(keys), Effect::List(Prefix::Plans));
+            }
+            (Pass::PlansAgain(markers), Outcome::Listed(keys)) => {
+                let plans = plans_in(&keys);
+                self.sweep(markers.into_iter().filter(|key| is_orphan(key, &plans)).collect());
+            }
+            (Pass::Sweeping(mut orphans), Outcome::Applied) => {
+                orphans.remove(0);
+                self.sweep(orphans);
+            }
+            // An error, or a write of unknown effect: this plan is left as it is, and the next pass
+            // reads what became of it.
+            (
+                Pass::Marks(case, _)
+                | Pass::Blocks(case, _)
+                | Pass::MarkingGlobal(case, _)
+                | Pass::Marking(case, _)
+                | Pass::Deleting(case, _)
+                | Pass::Listing(case, _)
+                | Pass::Clearing(case, ..),
+                _,
+            ) => self.next_plan(case.rest),
+            (
+                Pass::Idle
+                | Pass::Plans
+                | Pass::AllMarkers
+                | Pass::PlansAgain(_)
+                | Pass::Sweeping(_),
+                _,
+            ) => {}
+        }
+    }
+
+    /// The next plan; after the last, markers without one.
+    fn next_plan(&mut self, rest: Vec<PlanKey>) {
+        match rest.first() {
+            Some(&key) => self.go(Pass::Reading(rest), Effect::Get(Key::Plan(key))),
+            None if self.judge.keeps(Guard::SweepOrphans) => {
+                self.go(Pass::AllMarkers, Effect::List(Prefix::AllMarkers));
+            }
+            None => {}
+        }
+    }
+
+    /// The order of looking: marks first, so that a mark seen was there before any result was looked for.
+    fn begin(&mut self, case: Case) {
+        if self.judge.keeps(Guard::MarksBeforeResults) {
+            self.go(Pass::Marks(case, Evidence::default()), Effect::List(Prefix::Marks));
+        } else {
+            self.go(Pass::Blocks(case, Look::default()), Effect::List(Prefix::Blocks));
+        }
+    }
+
+    fn looked(&mut self, case: Case, look: Look, evidence: Evidence) {
+        if self.judge.keeps(Guard::MarksBeforeResults) {
+            self.go(Pass::Blocks(case, look), Effect::List(Prefix::Blocks));
+        } else {
+            self.decide(case, &look, &evidence);
+        }
+    }
+
+    fn read_metas(&mut self, case: Case, look: Look, evidence: Evidence, unread: Vec<BlockId>) {
+        if let Some(&id) = unread.first() {
+            let pass = Pass::Metas(case, look, evidence, unread);
+            return self.go(pass, Effect::Get(Key::Meta(id)));
+        }
+        let ask = self.partitions_to_ask(&case, &evidence);
+        self.read_markers(case, look, evidence, ask);
+    }
+
+    fn read_markers(&mut self, case: Case, look: Look, evidence: Evidence, unread: Vec<u32>) {
+        if let Some(&partition) = unread.first() {
+            let key = Key::Marker(self.marker_folder(&case), partition);
+            let pass = Pass::Markers(case, look, evidence, unread);
+            return self.go(pass, Effect::Get(key));
+        }
+        if self.judge.keeps(Guard::MarksBeforeResults) {
+            self.decide(case, &look, &evidence);
+        } else {
+            self.go(Pass::Marks(case, evidence), Effect::List(Prefix::Marks));
+        }
+    }
+
+    fn decide(&mut self, case: Case, look: &Look, evidence: &Evidence) {
+        match self.verdict(&case, look, evidence) {
+            Verdict::Unfinished => self.next_plan(case.rest),
+            Verdict::Dead => self.delete_plan(case, Vec::new()),
+            Verdict::Complete(marks) if marks.is_empty() => self.delete_plan(case, marks),
+            Verdict::Complete(marks) => {
+                if self.judge.applies(Guard::MarkAllBeforeDelete) {
+                    self.mark(case, marks);
+                } else {
+                    self.delete_plan(case, marks);
+                }
+            }
+        }
+    }
+
+    /// Writes the first of these marks: the global copy first (dossier 2).
+    fn mark(&mut self, case: Case, marks: Marks) {
+        if let Some(&(id, because)) = marks.first() {
+            let put = Effect::Put(
+                Key::GlobalDeletionMark(id),
+                Body::DeletionMark(DeletionMark { because }),
+            );
+            self.go(Pass::MarkingGlobal(case, marks), put);
+        } else if self.judge.keeps(Guard::MarkAllBeforeDelete) {
+            self.delete_plan(case, marks);
+        } else {
+            self.next_plan(case.rest);
+        }
+    }
+
+    /// The plan goes before its markers: a marker without a plan is swept, a plan without its markers
+    /// would be worked on again (#7257).
+    fn delete_plan(&mut self, case: Case, marks: Marks) {
+        let delete = Effect::Delete(Key::Plan(case.key));
+        self.go(Pass::Deleting(case, marks), delete);
+    }
+
+    fn clear(&mut self, case: Case, markers: Vec<Key>, marks: Marks) {
+        if let Some(&key) = markers.first() {
+            self.go(Pass::Clearing(case, markers, marks), Effect::Delete(key));
+        } else if marks.is_empty() {
+            self.next_plan(case.rest);
+        } else {
+            self.mark(case, marks);
+        }
+    }
+
+    fn sweep(&mut self, orphans: Vec<Key>) {
+        if let Some(&key) = orphans.first()
+            && self.judge.applies(Guard::SweepOrphans)
+        {
+            self.go(Pass::Sweeping(orphans), Effect::Delete(key));
+        }
+    }
+
+    fn marker_folder(&self, case: &Case) -> PlanKey {
+        let named = self.judge.keeps(Guard::MarkerPathId);
+        PlanKey { group: case.plan.group, plan: named.then_some(case.plan.id) }
+    }
+}
+
+fn plans_in(keys: &[Key]) -> Vec<PlanKey> {
+    let plan = |key: &Key| if let Key::Plan(plan) = key { Some(*plan) } else { None };
+    keys.iter().filter_map(plan).collect()
+}
+
+fn look_at(keys: &[Key]) -> Look {
+    let mut look = Look::default();
+    for key in keys {
+        match key {
+            Key::GlobalDeletionMark(id) => look.deleted.push(*id),
+            Key::GlobalNoCompactMark(id) => look.no_compact.push(*id),
+            _ => {}
+        }
+    }
+    look
+}
+
+/// Whether a marker's plan is not among these. Listed after the markers: as no plan comes back, and none
+/// is claimed before it is written, a marker seen then and a plan not seen now means that it is gone.
+fn is_orphan(marker: &Key, plans: &[PlanKey]) -> bool {
+    let Key::Marker(folder, _) = marker else { return false };
+    let same = |plan: &&PlanKey| match (folder.plan, plan.plan) {
+        (Some(of), Some(is)) => of == is,
+        _ => folder.group == plan.group,
+    };
+    plans.iter().find(same).is_none()
+}
+
+/// What a test or a model needs to build a plan's case by hand.
+#[cfg(feature = "weaken")]
+impl Case {
+    /// A case of one plan.
+    #[must_use]
+    pub fn of(key: PlanKey, plan: Arc<super::plan::Plan>) -> Self {
+        Self { key, plan, rest: Vec::new() }
+    }
+}

@@ -1,0 +1,121 @@
+//! The question that matters: may the parents of this plan be let go?
+
+use super::super::guard::Guard;
+use super::super::marker::Finding;
+use super::super::object::{BlockId, MarkReason, Meta};
+use super::super::plan::Plan;
+use super::state::{Case, Evidence, Look};
+use super::{Marks, Turn};
+use crate::guard::Guards;
+
+/// What to do with a plan.
+pub(super) enum Verdict {
+    /// Some partition is not proven yet.
+    Unfinished,
+    /// It cannot be finished.
+    Dead,
+    /// Every partition is proven: these are still to be marked.
+    Complete(Marks),
+}
+
+impl Evidence {
+    /// Notes a block if it is a result of this plan.
+    pub(super) fn take_meta(&mut self, plan: &Plan, meta: &Meta) {
+        let made_by = meta.made_by.filter(|made_by| made_by.plan == plan.id);
+        if let Some(made_by) = made_by {
+            self.results.push((made_by.partition, meta.id));
+            self.results.sort_unstable();
+        }
+    }
+
+    fn results_of(&self, partition: u32) -> impl Iterator<Item = BlockId> {
+        self.results.iter().filter(move |(p, _)| *p == partition).map(|(_, id)| *id)
+    }
+
+    fn said_of(&self, partition: u32) -> Option<Finding> {
+        self.said.iter().find(|(p, _)| *p == partition).map(|(_, finding)| *finding)
+    }
+}
+
+impl<V: Guards<Guard>> Turn<'_, V> {
+    /// Partitions of which a marker has to be read: those that no block proves.
+    pub(super) fn partitions_to_ask(&self, case: &Case, evidence: &Evidence) -> Vec<u32> {
+        let by_marker = !self.judge.keeps(Guard::LeastSurvives);
+        let derived = self.judge.keeps(Guard::EmptyDerived);
+        let ask = |partition: &u32| match evidence.results_of(*partition).count() {
+            0 => !(derived && case.plan.members(*partition).is_empty()),
+            1 => false,
+            _ => by_marker,
+        };
+        (0..case.plan.count()).filter(ask).collect()
+    }
+
+    pub(super) fn verdict(&mut self, case: &Case, look: &Look, evidence: &Evidence) -> Verdict {
+        let parents = case.plan.parents();
+        let proven = (0..case.plan.count()).filter(|p| self.is_proven(case, *p, evidence)).count();
+        let all = proven == case.plan.partitions.len();
+        let enough = all || (proven > 0 && self.judge.demands(Guard::AllPartitions, false));
+        if enough {
+            return Verdict::Complete(self.to_mark(case, &parents, look, evidence));
+        }
+        let stopped = |id| look.deleted.contains(id) || look.no_compact.contains(id);
+        if parents.iter().any(stopped) && self.judge.applies(Guard::DeadPlansGo) {
+            return Verdict::Dead;
+        }
+        // Not dead by the marks as they were before any result was looked for.
+        if self.judge.keeps(Guard::MarksBeforeResults) && proven > 0 {
+            self.judge.applies(Guard::MarksBeforeResults);
+        }
+        Verdict::Unfinished
+    }
+
+    fn is_proven(&mut self, case: &Case, partition: u32, evidence: &Evidence) -> bool {
+        if evidence.results_of(partition).next().is_some() {
+            return true;
+        }
+        match evidence.said_of(partition) {
+            Some(Finding::Empty) => true,
+            // The worker says that there is a result. None was there when the blocks were listed.
+            Some(Finding::Result(_)) => self.judge.demands(Guard::ResultProof, false),
+            None => {
+                case.plan.members(partition).is_empty() && self.judge.applies(Guard::EmptyDerived)
+            }
+        }
+    }
+
+    /// Parents, and results beside the one that is kept, that carry no mark yet.
+    fn to_mark(
+        &mut self,
+        case: &Case,
+        parents: &[BlockId],
+        look: &Look,
+        evidence: &Evidence,
+    ) -> Marks {
+        let plan = case.plan.id;
+        let mut marks: Marks =
+            parents.iter().map(|id| (*id, MarkReason::Compacted(plan))).collect();
+        for partition in 0..case.plan.count() {
+            let kept = self.kept(partition, evidence);
+            let surplus = evidence.results_of(partition).filter(|id| Some(*id) != kept);
+            marks.extend(surplus.map(|id| (id, MarkReason::Surplus(plan))));
+        }
+        marks.retain(|(id, _)| {
+            !look.deleted.contains(id)
+                && self.judge.demands(Guard::NoCompactUnmarked, !look.no_compact.contains(id))
+        });
+        marks
+    }
+
+    /// Which result of a partition stays: the least. A marker could name one result to one cleaner and
+    /// another to the next, and both would go.
+    fn kept(&mut self, partition: u32, evidence: &Evidence) -> Option<BlockId> {
+        let least = evidence.results_of(partition).next();
+        if evidence.results_of(partition).count() < 2 || self.judge.applies(Guard::LeastSurvives) {
+            return least;
+        }
+        match evidence.said_of(partition) {
+            Some(Finding::Result(named)) => Some(named),
+            Some(Finding::Empty) | None => least,
+        }
+    }
+}

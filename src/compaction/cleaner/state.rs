@@ -1,0 +1,104 @@
+//! What a cleaner remembers. All of it is volatile.
+
+use std::sync::Arc;
+
+use super::super::event::Outstanding;
+use super::super::marker::{Finding, Owner};
+use super::super::object::{BlockId, Key, MarkReason, PlanKey, ProcessId};
+use super::super::plan::Plan;
+
+/// The state of a cleaner.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct State {
+    pub(super) process: ProcessId,
+    pub(super) outstanding: Outstanding,
+    pub(super) pass: Pass,
+}
+
+impl State {
+    /// A cleaner that has just started.
+    pub(crate) fn idle(process: ProcessId, incarnation: u32) -> Self {
+        Self { process, outstanding: Outstanding::none(incarnation), pass: Pass::Idle }
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner { process: self.process, incarnation: self.outstanding.incarnation() }
+    }
+
+    /// Where its pass is.
+    #[must_use]
+    pub fn pass(&self) -> &Pass {
+        &self.pass
+    }
+}
+
+/// One pass over the plans of the bucket.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Pass {
+    /// No pass is running.
+    Idle,
+    /// Listing plans.
+    Plans,
+    /// Reading the first of these plans.
+    Reading(Vec<PlanKey>),
+    /// Listing marks.
+    Marks(Case, Evidence),
+    /// Listing blocks.
+    Blocks(Case, Look),
+    /// Reading metas, to find the plan's results.
+    Metas(Case, Look, Evidence, Vec<BlockId>),
+    /// Reading markers, for partitions without a result.
+    Markers(Case, Look, Evidence, Vec<u32>),
+    /// Writing the global copy of the first of these marks.
+    MarkingGlobal(Case, Vec<(BlockId, MarkReason)>),
+    /// Writing the block's own copy of it.
+    Marking(Case, Vec<(BlockId, MarkReason)>),
+    /// Deleting the plan; these marks are still to be written.
+    Deleting(Case, Vec<(BlockId, MarkReason)>),
+    /// Listing the deleted plan's markers.
+    Listing(Case, Vec<(BlockId, MarkReason)>),
+    /// Deleting the first of these markers.
+    Clearing(Case, Vec<Key>, Vec<(BlockId, MarkReason)>),
+    /// Listing all markers, at the end of the pass.
+    AllMarkers,
+    /// Listing plans again, to see which of these markers have none.
+    PlansAgain(Vec<Key>),
+    /// Deleting the first of these markers, which have no plan.
+    Sweeping(Vec<Key>),
+}
+
+/// The plan in hand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Case {
+    /// Where it lies.
+    pub key: PlanKey,
+    /// Itself.
+    pub plan: Arc<Plan>,
+    /// Plans to look at after this one.
+    pub rest: Vec<PlanKey>,
+}
+
+/// Which blocks carry a mark, when the cleaner looked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Look {
+    /// Marked for deletion.
+    pub deleted: Vec<BlockId>,
+    /// Not to be compacted.
+    pub no_compact: Vec<BlockId>,
+}
+
+/// What is known of the plan's partitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Evidence {
+    /// Complete blocks that name the plan and this partition, ascending.
+    pub results: Vec<(u32, BlockId)>,
+    /// What completed markers say of a partition.
+    pub said: Vec<(u32, Finding)>,
+}

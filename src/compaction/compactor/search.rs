@@ -1,0 +1,218 @@
+//! The search for work: blocks, marks, plans, a free partition, a claim.
+//!
+//! Any error on the way ends the cycle: an error is not an absence (hole D11).
+
+use std::sync::Arc;
+
+use super::super::effect::Effect;
+use super::super::event::{Input, Outcome, Refusal, Task};
+use super::super::guard::Guard;
+use super::super::marker::{Finding, Marker, Status};
+use super::super::object::{Body, BlockId, Key, Meta, PlanKey, Prefix};
+use super::super::plan::{Need, Plan, need, partition_count};
+use super::Turn;
+use super::state::{Choice, Job, Phase, Search};
+use crate::guard::Guards;
+
+impl<V: Guards<Guard>> Turn<'_, V> {
+    pub(super) fn begin_search(&mut self) -> Result<(), Refusal> {
+        let free = self.state.jobs.len() < usize::from(self.limits.concurrency);
+        if self.state.search != Search::Idle || !free {
+            return Err(Refusal::NotReady(Task::Cycle));
+        }
+        self.search(Search::Blocks, Effect::List(Prefix::Blocks));
+        Ok(())
+    }
+
+    /// Moves the search on, and issues what it waits for.
+    fn search(&mut self, next: Search, effect: Effect) {
+        self.state.search = next;
+        self.issue(Task::Cycle, effect);
+    }
+
+    pub(super) fn go_on_searching(&mut self, outcome: Outcome, input: Input) {
+        // Unless something below moves it on, the cycle ends here.
+        match (std::mem::replace(&mut self.state.search, Search::Idle), outcome) {
+            (Search::Blocks, Outcome::Listed(keys)) => self.read_metas(Vec::new(), blocks_in(&keys)),
+            (Search::Metas { mut metas, mut unread }, outcome) => {
+                match outcome {
+                    Outcome::Found(Body::Meta(meta)) if self.limits.range.covers(&meta) => {
+                        metas.push(meta);
+                    }
+                    Outcome::Found(_) | Outcome::Absent => {}
+                    _ => return,
+                }
+                unread.remove(0);
+                self.read_metas(metas, unread);
+            }
+            (Search::Marks { metas }, Outcome::Listed(marks)) => self.list_plans(metas, &marks),
+            (Search::Plans { compactable }, Outcome::Listed(keys)) => {
+                match self.least_plan(&keys) {
+                    Some(least) => self.read_plan(least),
+                    None => self.make_plan(&compactable, input),
+                }
+            }
+            (Search::Planning(plan), Outcome::Applied) => {
+                let wait = self.wait_after(Key::Plan(self.plan_key(&plan)));
+                self.search(Search::Settling(plan), wait);
+            }
+            (Search::Settling(plan), Outcome::Elapsed) => {
+                self.search(Search::Rivals(plan), Effect::List(Prefix::Plans));
+            }
+            (Search::Rivals(plan), Outcome::Listed(keys)) => self.compare_rivals(&plan, &keys),
+            (Search::Reading(_), Outcome::Found(Body::Plan(plan))) => {
+                let count = plan.count();
+                if count > 0 {
+                    let partition = input.pick % count;
+                    self.look(Choice { plan, partition, left: count - 1 }, input);
+                }
+            }
+            (Search::Looking(choice), Outcome::Absent) => self.claim(choice, input),
+            (Search::Looking(choice), Outcome::Found(Body::Marker(marker))) => {
+                if self.is_free(&marker, &choice.plan, input) {
+                    self.claim(choice, input);
+                } else {
+                    self.look_further(choice, input);
+                }
+            }
+            (Search::Looking(choice), _) => self.look_further(choice, input),
+            (Search::Claiming(choice), outcome) => self.claimed(choice, &outcome, input),
+            // Errors, and a plan that is gone or a write of unknown effect: the next cycle looks again.
+            (_, _) => {}
+        }
+    }
+
+    fn read_metas(&mut self, metas: Vec<Arc<Meta>>, unread: Vec<BlockId>) {
+        match unread.first() {
+            Some(&next) => {
+                self.search(Search::Metas { metas, unread }, Effect::Get(Key::Meta(next)));
+            }
+            None => self.search(Search::Marks { metas }, Effect::List(Prefix::Marks)),
+        }
+    }
+
+    fn list_plans(&mut self, metas: Vec<Arc<Meta>>, marks: &[Key]) {
+        let marked = |id| {
+            marks.contains(&Key::GlobalDeletionMark(id))
+                || marks.contains(&Key::GlobalNoCompactMark(id))
+        };
+        let compactable = metas.into_iter().filter(|meta| !marked(meta.id)).collect();
+        self.search(Search::Plans { compactable }, Effect::List(Prefix::Plans));
+    }
+
+    /// The least plan of this group.
+    fn least_plan(&self, keys: &[Key]) -> Option<PlanKey> {
+        let group = self.limits.range.group;
+        keys.iter().find_map(|key| match key {
+            Key::Plan(plan) if plan.group == group => Some(*plan),
+            _ => None,
+        })
+    }
+
+    /// No plan exists: makes one, if there is something to merge.
+    fn make_plan(&mut self, compactable: &[Arc<Meta>], input: Input) {
+        let wanted = match need(self.limits.range.group, compactable) {
+            Need::Nothing => false,
+            Need::NewBlocks => true,
+            Need::Twins => self.judge.applies(Guard::TwinsMerge),
+        };
+        if !wanted {
+            return;
+        }
+        let total = compactable.iter().map(|meta| meta.index_size_bytes).fold(0, u64::saturating_add);
+        let plan = Arc::new(Plan::split(
+            super::super::object::PlanId(input.fresh),
+            self.limits.range.group,
+            input.now_ms / 1000,
+            partition_count(total, self.limits.partition_index_size_bytes),
+            compactable.iter(),
+        ));
+        let key = Key::Plan(self.plan_key(&plan));
+        let body = Body::Plan(Arc::clone(&plan));
+        self.search(Search::Planning(plan), Effect::Put(key, body));
+    }
+
+    /// Everybody who saw no plan has written one by now: the least goes.
+    fn compare_rivals(&mut self, mine: &Arc<Plan>, keys: &[Key]) {
+        let my_key = self.plan_key(mine);
+        let Some(least) = self.least_plan(keys) else { return };
+        if self.judge.demands(Guard::OnePlan, least == my_key) {
+            self.read_plan(my_key);
+        } else {
+            self.read_plan(least);
+        }
+    }
+
+    fn read_plan(&mut self, key: PlanKey) {
+        self.search(Search::Reading(key), Effect::Get(Key::Plan(key)));
+    }
+
+    fn look(&mut self, choice: Choice, input: Input) {
+        let empty = choice.plan.members(choice.partition).is_empty();
+        if !empty {
+            let key = self.marker_key(&choice.plan, choice.partition);
+            self.search(Search::Looking(choice), Effect::Get(key));
+        } else if self.judge.applies(Guard::EmptyDerived) {
+            self.look_further(choice, input);
+        } else {
+            // Upstream's way (dossier 3, G7): written down, unread, by whoever comes across it.
+            let key = self.marker_key(&choice.plan, choice.partition);
+            let done = Status::Completed(Finding::Empty);
+            let body = self.marker(&choice.plan, choice.partition, done, input);
+            self.search(Search::Claiming(choice), Effect::Put(key, body));
+        }
+    }
+
+    fn look_further(&mut self, choice: Choice, input: Input) {
+        if choice.left > 0 {
+            let partition = (choice.partition + 1) % choice.plan.count();
+            self.look(Choice { plan: choice.plan, partition, left: choice.left - 1 }, input);
+        }
+    }
+
+    fn is_free(&mut self, marker: &Marker, plan: &Arc<Plan>, input: Input) -> bool {
+        if !self.names(marker, plan) {
+            return true;
+        }
+        if marker.is_completed() && self.judge.applies(Guard::CompletedFinal) {
+            return false;
+        }
+        let expired = marker.is_expired(input.now_ms, self.limits.claim_timeout_ms);
+        self.judge.demands(Guard::LookBeforeClaim, expired)
+    }
+
+    fn claim(&mut self, choice: Choice, input: Input) {
+        let key = self.marker_key(&choice.plan, choice.partition);
+        let body = self.marker(&choice.plan, choice.partition, Status::Pending, input);
+        self.search(Search::Claiming(choice), Effect::Put(key, body));
+    }
+
+    /// Only a claim that was surely written is followed by work: one that may land later would meet
+    /// whoever claims next (holes D5, D12).
+    fn claimed(&mut self, choice: Choice, outcome: &Outcome, input: Input) {
+        if choice.plan.members(choice.partition).is_empty() {
+            return self.look_further(choice, input);
+        }
+        if *outcome != Outcome::Applied {
+            return;
+        }
+        let slots = 0..self.limits.concurrency;
+        let Some(slot) = slots.clone().find(|slot| !self.state.jobs.contains_key(slot)) else {
+            return;
+        };
+        let job =
+            Job { plan: Arc::clone(&choice.plan), partition: choice.partition, phase: Phase::Settling };
+        let wait = self.wait_after(self.marker_key(&choice.plan, choice.partition));
+        self.state.jobs.insert(slot, job);
+        self.issue(Task::Job(slot), wait);
+        if self.state.jobs.len() < slots.len() {
+            self.look_further(choice, input);
+        }
+    }
+}
+
+/// The blocks whose meta is listed.
+pub(crate) fn blocks_in(keys: &[Key]) -> Vec<BlockId> {
+    let meta = |key: &Key| if let Key::Meta(id) = key { Some(*id) } else { None };
+    keys.iter().filter_map(meta).collect()
+}

@@ -1,0 +1,163 @@
+//! What a compactor remembers. All of it is volatile: a crash loses it, the bucket has the rest.
+
+use std::sync::Arc;
+
+use super::super::event::Outstanding;
+use super::super::marker::Owner;
+use super::super::object::{BlockId, Meta, PlanKey, ProcessId};
+use super::super::plan::Plan;
+use crate::collections::Map;
+
+/// The state of a compactor.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct State {
+    pub(super) process: ProcessId,
+    pub(super) outstanding: Outstanding,
+    pub(super) search: Search,
+    pub(super) jobs: Map<u8, Job>,
+}
+
+impl State {
+    /// A compactor that has just started.
+    pub(crate) fn idle(process: ProcessId, incarnation: u32) -> Self {
+        Self {
+            process,
+            outstanding: Outstanding::none(incarnation),
+            search: Search::Idle,
+            jobs: Map::new(),
+        }
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner { process: self.process, incarnation: self.outstanding.incarnation() }
+    }
+
+    /// Where its search for work is.
+    #[must_use]
+    pub fn search(&self) -> &Search {
+        &self.search
+    }
+
+    /// Its jobs by slot.
+    pub fn jobs(&self) -> impl Iterator<Item = (u8, &Job)> {
+        self.jobs.iter().map(|(slot, job)| (*slot, job))
+    }
+
+    /// Whether a heartbeat of this job may be sent now.
+    #[must_use]
+    pub fn can_beat(&self, slot: u8) -> bool {
+        self.jobs.get(&slot).is_some_and(|job| job.phase.beats())
+            && !self.outstanding.waits(super::super::event::Task::Beat(slot))
+    }
+}
+
+/// The search for work: one cycle from the listing of blocks to a claim (dossier 3, S and G).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Search {
+    /// No cycle is running.
+    Idle,
+    /// Listing the blocks.
+    Blocks,
+    /// Reading their metas.
+    Metas {
+        /// Read.
+        metas: Vec<Arc<Meta>>,
+        /// Being read and still to read.
+        unread: Vec<BlockId>,
+    },
+    /// Listing marks, to leave out blocks that carry one.
+    Marks {
+        /// Blocks of the range.
+        metas: Vec<Arc<Meta>>,
+    },
+    /// Listing plans.
+    Plans {
+        /// Blocks of the range that may be compacted.
+        compactable: Vec<Arc<Meta>>,
+    },
+    /// Writing a plan of its own.
+    Planning(Arc<Plan>),
+    /// Waiting for whoever saw no plan either.
+    Settling(Arc<Plan>),
+    /// Listing plans again, to see which is the least.
+    Rivals(Arc<Plan>),
+    /// Reading the plan to work on.
+    Reading(PlanKey),
+    /// Reading a partition's marker.
+    Looking(Choice),
+    /// Writing a claim.
+    Claiming(Choice),
+}
+
+/// A partition under consideration.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Choice {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// The partition.
+    pub partition: u32,
+    /// How many more partitions to consider after this one, in cyclic order.
+    pub left: u32,
+}
+
+/// Work on one partition, from the claim on (dossier 3, P and W).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Job {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// The partition.
+    pub partition: u32,
+    /// How far it is.
+    pub phase: Phase,
+}
+
+/// How far a job is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Phase {
+    /// Waiting for rival claims to land.
+    Settling,
+    /// Reading back the claim.
+    Confirming,
+    /// Looking for marks on the plan's blocks.
+    Checking,
+    /// Merging.
+    Merging,
+    /// Uploading the result's chunks.
+    Chunks(Arc<Meta>),
+    /// Uploading its index.
+    Index(Arc<Meta>),
+    /// Uploading its meta, which makes it a block.
+    Meta(Arc<Meta>),
+    /// Reading the meta, as it is unknown whether it was written.
+    Resolving(BlockId),
+    /// Done, waiting for a heartbeat under way, so that it does not land on the completion.
+    LastBeat(super::super::marker::Finding),
+    /// Writing that the partition is completed.
+    Completing,
+}
+
+impl Phase {
+    /// Whether the job is at work, so that heartbeats are due.
+    #[must_use]
+    pub fn beats(&self) -> bool {
+        match self {
+            Self::Merging
+            | Self::Chunks(_)
+            | Self::Index(_)
+            | Self::Meta(_)
+            | Self::Resolving(_) => true,
+            Self::Settling
+            | Self::Confirming
+            | Self::Checking
+            | Self::LastBeat(_)
+            | Self::Completing => false,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The conditions that the verified protocol adds, each with what it is for.
+
+/// A guard of the compaction protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Guard {
+    /// `all-partitions`
+    AllPartitions,
+    /// `result-proof`
+    ResultProof,
+    /// `id-equality`
+    IdEquality,
+    /// `plan-path-id`
+    PlanPathId,
+    /// `marker-path-id`
+    MarkerPathId,
+    /// `empty-derived`
+    EmptyDerived,
+    /// `least-survives`
+    LeastSurvives,
+    /// `mark-all-before-delete`
+    MarkAllBeforeDelete,
+    /// `marks-before-results`
+    MarksBeforeResults,
+    /// `one-plan`
+    OnePlan,
+    /// `look-before-claim`
+    LookBeforeClaim,
+    /// `own-claim`
+    OwnClaim,
+    /// `completed-final`
+    CompletedFinal,
+    /// `members-fresh`
+    MembersFresh,
+    /// `no-compact-refused`
+    NoCompactRefused,
+    /// `no-compact-unmarked`
+    NoCompactUnmarked,
+    /// `dead-plans-go`
+    DeadPlansGo,
+    /// `sweep-orphans`
+    SweepOrphans,
+    /// `twins-merge`
+    TwinsMerge,
+}
+
+impl Guard {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 19] = [
+        Self::AllPartitions,
+        Self::ResultProof,
+        Self::IdEquality,
+        Self::PlanPathId,
+        Self::MarkerPathId,
+        Self::EmptyDerived,
+        Self::LeastSurvives,
+        Self::MarkAllBeforeDelete,
+        Self::MarksBeforeResults,
+        Self::OnePlan,
+        Self::LookBeforeClaim,
+        Self::OwnClaim,
+        Self::CompletedFinal,
+        Self::MembersFresh,
+        Self::NoCompactRefused,
+        Self::NoCompactUnmarked,
+        Self::DeadPlansGo,
+        Self::SweepOrphans,
+        Self::TwinsMerge,
+    ];
+
+    /// Kebab-case name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllPartitions => "all-partitions",
+            Self::ResultProof => "result-proof",
+            Self::IdEquality => "id-equality",
+            Self::PlanPathId => "plan-path-id",
+            Self::MarkerPathId => "marker-path-id",
+            Self::EmptyDerived => "empty-derived",
+            Self::LeastSurvives => "least-survives",
+            Self::MarkAllBeforeDelete => "mark-all-before-delete",
+            Self::MarksBeforeResults => "marks-before-results",
+            Self::OnePlan => "one-plan",
+            Self::LookBeforeClaim => "look-before-claim",
+            Self::OwnClaim => "own-claim",
+            Self::CompletedFinal => "completed-final",
+            Self::MembersFresh => "members-fresh",
+            Self::NoCompactRefused => "no-compact-refused",
+            Self::NoCompactUnmarked => "no-compact-unmarked",
+            Self::DeadPlansGo => "dead-plans-go",
+            Self::SweepOrphans => "sweep-orphans",
+            Self::TwinsMerge => "twins-merge",
+        }
+    }
+
+    /// The guard of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|guard| guard.name() == name)
+    }
+
+    /// What it says, in one sentence.
+    #[must_use]
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::AllPartitions => "No parent is marked before every partition of its plan is proven.",
+            Self::ResultProof => {
+                "A partition is proven by a complete block that names the plan and the partition, not by a marker."
+            }
+            Self::IdEquality => "A marker counts for the plan whose id it names, and for no other.",
+            Self::PlanPathId => {
+                "A plan's path carries its id: no plan is written over another, and a late write revives none."
+            }
+            Self::MarkerPathId => {
+                "A marker's path carries the plan's id: markers of one plan are never taken for another's, nor deleted with them."
+            }
+            Self::EmptyDerived => {
+                "That a partition lists no block is read from the plan; nobody writes it down."
+            }
+            Self::LeastSurvives => {
+                "Of several complete results of one partition the least id is kept; no marker decides it."
+            }
+            Self::MarkAllBeforeDelete => "A plan goes only after each of its parents is marked.",
+            Self::MarksBeforeResults => {
+                "The cleaner reads the parents' marks before it looks for results, so a plan that another cleaner finishes meanwhile is not taken for dead."
+            }
+            Self::OnePlan => {
+                "A planner waits, lists the plans again, and goes on only with the least."
+            }
+            Self::LookBeforeClaim => "No claim is written over a live one.",
+            Self::OwnClaim => "Work begins only after the worker has waited and read back its own claim.",
+            Self::CompletedFinal => "A completed partition is not claimed again, however old its marker is.",
+            Self::MembersFresh => {
+                "Just before work, no block of the plan carries a deletion mark; else the plan's work is already done or void."
+            }
+            Self::NoCompactRefused => {
+                "A partition is merged whole or not at all: a no-compact block among the plan's blocks stops the work."
+            }
+            Self::NoCompactUnmarked => "The cleaner does not mark a block that carries a no-compact mark.",
+            Self::DeadPlansGo => {
+                "A plan that cannot be finished, as a parent is marked or must not be compacted, is deleted."
+            }
+            Self::SweepOrphans => "Markers without a plan are removed.",
+            Self::TwinsMerge => {
+                "Overlapping results of one group are reason enough for a new plan: work done twice is merged again."
+            }
+        }
+    }
+
+    /// The upstream issues and holes that it answers; D: dossier 14.1, C: the public cases.
+    #[must_use]
+    pub fn answers(self) -> &'static [&'static str] {
+        match self {
+            Self::AllPartitions => &["M5"],
+            Self::ResultProof => &["C1", "C7", "I2"],
+            Self::IdEquality => &["C1", "C7", "D1", "D2", "D3"],
+            Self::PlanPathId => &["C1", "D2", "D4", "D11", "D12", "D13"],
+            Self::MarkerPathId => &["C1", "C7", "D1", "D3", "D4", "D12"],
+            Self::EmptyDerived => &["D1"],
+            Self::LeastSurvives => &["two cleaners on one plan"],
+            Self::MarkAllBeforeDelete => &["C2", "C20"],
+            Self::MarksBeforeResults => &["two cleaners on one plan"],
+            Self::OnePlan => &["D13"],
+            Self::LookBeforeClaim => &["M4"],
+            Self::OwnClaim => &["D5"],
+            Self::CompletedFinal => &["C6", "M8"],
+            Self::MembersFresh => &["C2", "C6", "C8"],
+            Self::NoCompactRefused => &["no-compact set and removed"],
+            Self::NoCompactUnmarked => &["C9"],
+            Self::DeadPlansGo => &["C4"],
+            Self::SweepOrphans => &["C5"],
+            Self::TwinsMerge => &["D10"],
+        }
+    }
+}
