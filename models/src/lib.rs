@@ -1,1 +1,9 @@
+//! Worlds, models, scopes and scenarios for surehold's protocols, and the checker that explores them.
+//!
+//! A model adds the world and nothing else: it picks an event of the world, calls a role's `step`, and turns
+//! the effects into world state. No protocol decision is written here.
 
+pub mod compaction;
+#[cfg(feature = "checker")]
+pub mod explore;
+pub mod table;

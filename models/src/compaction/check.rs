@@ -1,0 +1,134 @@
+//! The model as stateright and the explorer see it.
+
+use stateright::Property as Named;
+use surehold::compaction::invariant::{Property, lost};
+use surehold::compaction::partition::overlap;
+
+use super::fleet::Fleet;
+use super::model::{Action, Fate, Model, WorldOf};
+use super::scope::{Goal, Witness};
+use super::tale::Tale;
+use crate::explore::Judged;
+
+impl<F: Fleet> stateright::Model for Model<F> {
+    type State = WorldOf<F>;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<Self::State> {
+        vec![self.start()]
+    }
+
+    fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
+        self.enabled(state, actions);
+    }
+
+    fn next_state(&self, state: &Self::State, action: Action) -> Option<Self::State> {
+        self.apply(state, action, &mut Tale::untold())
+    }
+
+    fn properties(&self) -> Vec<Named<Self>> {
+        let mut named: Vec<_> = self.judged.iter().filter_map(|p| safety(*p)).collect();
+        if self.witnesses {
+            named.extend(self.scope.witnesses.iter().map(|w| witness(*w)));
+        }
+        named
+    }
+}
+
+/// A condition is a plain function, so each property has its own.
+fn safety<F: Fleet>(property: Property) -> Option<Named<Model<F>>> {
+    macro_rules! unbroken {
+        ($property:path) => {
+            Some(Named::always($property.name(), |_, world: &WorldOf<F>| {
+                world.broken.as_ref().is_none_or(|broken| broken.property() != $property)
+            }))
+        };
+    }
+    match property {
+        Property::NoSampleLost => Some(Named::always(property.name(), |model: &Model<F>, world| {
+            lost(model.uploaded(world), world.store.holdings()).is_empty()
+        })),
+        Property::ReplacedBeforeMarking => unbroken!(Property::ReplacedBeforeMarking),
+        Property::OnlyDeadPlansDeleted => unbroken!(Property::OnlyDeadPlansDeleted),
+        Property::NoDoubleWork => unbroken!(Property::NoDoubleWork),
+        Property::NoCompactRespected => unbroken!(Property::NoCompactRespected),
+        Property::MetaLast => unbroken!(Property::MetaLast),
+        Property::Recoverable => None,
+    }
+}
+
+fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
+    macro_rules! shown {
+        ($($name:literal => $witness:ident),+ $(,)?) => {
+            match witness {
+                $(Witness::$witness => Named::sometimes($name, |model: &Model<F>, world| {
+                    model.shows(world, Witness::$witness)
+                })),+
+            }
+        };
+    }
+    shown! {
+        "a parent is marked" => ParentMarked,
+        "a second plan is done" => SecondPlanDone,
+        "a late block supersedes a plan while a worker of an older one stands still" => SupersededWhilePaused,
+        "a late block supersedes a plan that a worker has picked" => SupersededWhilePicked,
+        "a write of unknown effect was applied" => UnknownApplied,
+        "a write of unknown effect landed late" => UnknownLanded,
+        "a claim is taken over while its holder lives" => TakenOverWhileAlive,
+        "two cleaners have one plan in hand" => TwoCleanersOnePlan,
+        "one partition has two results" => TwinResults,
+        "a partition is completed as empty" => EmptyCompleted,
+        "a no-compact mark was set and removed under a plan" => NoCompactSetAndRemoved,
+        "one compactor works on two partitions" => TwoJobs,
+    }
+}
+
+impl<F: Fleet> Judged for Model<F> {
+    fn is_fault(&self, _state: &WorldOf<F>, action: &Action) -> bool {
+        match action {
+            Action::Run { fate, choice, .. } => {
+                *fate != Fate::Done || choice.clock != super::model::Clock::Later
+            }
+            Action::Crash(_) | Action::Pause(_) => true,
+            // The fault was spent when the write was lost. That it lands is no remedy to count on.
+            Action::Land(_) => true,
+            Action::Begin(_)
+            | Action::Beat(..)
+            | Action::Expire(..)
+            | Action::Upload
+            | Action::Operate => false,
+        }
+    }
+
+    fn goal(&self, world: &WorldOf<F>) -> Option<bool> {
+        if !self.judged.contains(&Property::Recoverable) {
+            return None;
+        }
+        let store = &world.store;
+        let reached = match self.scope.goal? {
+            Goal::NoPlan => store.plans.is_empty(),
+            Goal::NoOrphanMarker => {
+                store.markers.iter().all(|((_, _), visit)| store.plan(visit.marker.plan).is_some())
+            }
+            Goal::AllDone => {
+                let live = || {
+                    let unmarked = store.holdings().filter(|h| !h.marked);
+                    unmarked.filter(|h| !store.is_stopped(h.block))
+                };
+                store.plans.is_empty()
+                    && store.markers.is_empty()
+                    && !live().any(|a| live().any(|b| a.block < b.block && overlap(a.meta, b.meta)))
+            }
+        };
+        Some(reached)
+    }
+
+    fn is_cut(&self, world: &WorldOf<F>) -> bool {
+        self.is_cut_state(world)
+    }
+
+    /// Nothing ever stops for good: a fleet without work looks for it again and again.
+    fn may_stop(&self, _world: &WorldOf<F>) -> bool {
+        false
+    }
+}

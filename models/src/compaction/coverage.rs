@@ -1,0 +1,166 @@
+//! What occurred while a model was explored: effects and their outcomes, refusals, guards that decided.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use surehold::compaction::object::{Key, Prefix};
+use surehold::compaction::{Effect, Guard, Merged, Outcome, Refusal};
+
+/// Counters. Exploring a state counts each of its events once.
+#[derive(Debug)]
+pub struct Coverage {
+    counts: Vec<AtomicU64>,
+}
+
+const EFFECTS: [&str; 24] = [
+    "list-blocks",
+    "list-marks",
+    "list-plans",
+    "list-all-markers",
+    "list-markers",
+    "get-meta",
+    "get-mark",
+    "get-plan",
+    "get-marker",
+    "exists",
+    "put-chunks",
+    "put-index",
+    "put-meta",
+    "put-global-mark",
+    "put-local-mark",
+    "put-plan",
+    "put-claim",
+    "put-beat",
+    "put-completed",
+    "put-failed",
+    "delete-plan",
+    "delete-marker",
+    "merge",
+    "wait",
+];
+
+const OUTCOMES: [&str; 10] = [
+    "listed", "found", "absent", "exists", "applied", "failed", "unknown", "merged-block",
+    "merged-empty", "elapsed",
+];
+
+const REFUSALS: [&str; 4] =
+    ["refused-other-incarnation", "refused-not-outstanding", "refused-unfit-outcome", "refused-not-ready"];
+
+impl Default for Coverage {
+    fn default() -> Self {
+        let cells = EFFECTS.len() * OUTCOMES.len() + REFUSALS.len() + Guard::ALL.len();
+        Self { counts: (0..cells).map(|_| AtomicU64::new(0)).collect() }
+    }
+}
+
+impl Coverage {
+    /// An effect ended.
+    pub fn ran(&self, effect: &Effect, outcome: &Outcome) {
+        self.count(effect_index(effect) * OUTCOMES.len() + outcome_index(outcome));
+    }
+
+    /// An event was refused.
+    pub fn refused(&self, refusal: Refusal) {
+        let at = match refusal {
+            Refusal::OtherIncarnation { .. } => 0,
+            Refusal::NotOutstanding(_) => 1,
+            Refusal::UnfitOutcome(_) => 2,
+            Refusal::NotReady(_) => 3,
+        };
+        self.count(EFFECTS.len() * OUTCOMES.len() + at);
+    }
+
+    /// Guards decided a step.
+    pub fn decided(&self, guards: &[Guard]) {
+        for guard in guards {
+            let at = Guard::ALL.iter().position(|other| other == guard).unwrap_or(0);
+            self.count(EFFECTS.len() * OUTCOMES.len() + REFUSALS.len() + at);
+        }
+    }
+
+    fn count(&self, at: usize) {
+        self.counts[at].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Names and counts, for what can occur at all.
+    pub fn table(&self) -> Vec<(String, u64)> {
+        let mut rows = Vec::new();
+        for (e, effect) in EFFECTS.iter().enumerate() {
+            for (o, outcome) in OUTCOMES.iter().enumerate() {
+                if can_end(effect, outcome) {
+                    let count = self.counts[e * OUTCOMES.len() + o].load(Ordering::Relaxed);
+                    rows.push((format!("{effect}: {outcome}"), count));
+                }
+            }
+        }
+        let rest = REFUSALS.iter().map(|name| (*name).to_string());
+        let guards = Guard::ALL.iter().map(|guard| format!("guard {}", guard.name()));
+        let from = EFFECTS.len() * OUTCOMES.len();
+        for (at, name) in rest.chain(guards).enumerate() {
+            rows.push((name, self.counts[from + at].load(Ordering::Relaxed)));
+        }
+        rows
+    }
+}
+
+fn can_end(effect: &str, outcome: &str) -> bool {
+    match effect {
+        "wait" => outcome == "elapsed",
+        "merge" => matches!(outcome, "merged-block" | "merged-empty" | "failed"),
+        "exists" => matches!(outcome, "exists" | "absent" | "failed"),
+        _ if effect.starts_with("list") => matches!(outcome, "listed" | "failed"),
+        _ if effect.starts_with("get") => matches!(outcome, "found" | "absent" | "failed"),
+        _ => matches!(outcome, "applied" | "failed" | "unknown"),
+    }
+}
+
+fn effect_index(effect: &Effect) -> usize {
+    use surehold::compaction::marker::Status;
+    use surehold::compaction::object::Body;
+    let name = match effect {
+        Effect::List(Prefix::Blocks) => "list-blocks",
+        Effect::List(Prefix::Marks) => "list-marks",
+        Effect::List(Prefix::Plans) => "list-plans",
+        Effect::List(Prefix::AllMarkers) => "list-all-markers",
+        Effect::List(Prefix::Markers(_)) => "list-markers",
+        Effect::Get(Key::Meta(_)) => "get-meta",
+        Effect::Get(Key::Plan(_)) => "get-plan",
+        Effect::Get(Key::Marker(..)) => "get-marker",
+        Effect::Get(_) => "get-mark",
+        Effect::Exists(_) => "exists",
+        Effect::Put(Key::Chunks(_), _) => "put-chunks",
+        Effect::Put(Key::Index(_), _) => "put-index",
+        Effect::Put(Key::Meta(_), _) => "put-meta",
+        Effect::Put(Key::GlobalDeletionMark(_) | Key::GlobalNoCompactMark(_), _) => "put-global-mark",
+        Effect::Put(Key::DeletionMark(_) | Key::NoCompactMark(_), _) => "put-local-mark",
+        Effect::Put(Key::Plan(_), _) => "put-plan",
+        Effect::Put(Key::Marker(..), Body::Marker(marker)) => match marker.status {
+            Status::Pending => "put-claim",
+            Status::InProgress => "put-beat",
+            Status::Completed(_) => "put-completed",
+            Status::Failed => "put-failed",
+        },
+        Effect::Put(Key::Marker(..), _) => "put-failed",
+        Effect::Delete(Key::Plan(_)) => "delete-plan",
+        Effect::Delete(_) => "delete-marker",
+        Effect::Merge(_) => "merge",
+        Effect::Wait(_) => "wait",
+    };
+    EFFECTS.iter().position(|other| *other == name).unwrap_or(0)
+}
+
+fn outcome_index(outcome: &Outcome) -> usize {
+    let name = match outcome {
+        Outcome::Listed(_) => "listed",
+        Outcome::Found(_) => "found",
+        Outcome::Absent => "absent",
+        Outcome::Exists => "exists",
+        Outcome::Applied => "applied",
+        Outcome::Failed => "failed",
+        Outcome::Unknown => "unknown",
+        Outcome::Merged(Merged::Block { .. }) => "merged-block",
+        Outcome::Merged(Merged::Empty) => "merged-empty",
+        Outcome::Elapsed => "elapsed",
+    };
+    OUTCOMES.iter().position(|other| *other == name).unwrap_or(0)
+}

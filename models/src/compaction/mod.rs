@@ -1,0 +1,11 @@
+//! Models of partition compaction.
+
+#[cfg(feature = "checker")]
+pub mod check;
+pub mod coverage;
+pub mod fleet;
+pub mod model;
+pub mod scope;
+pub mod scopes;
+pub mod tale;
+pub mod world;

@@ -1,0 +1,283 @@
+//! Scopes: small worlds, each built around a question.
+
+use surehold::compaction::invariant::{Property, Samples};
+use surehold::compaction::object::GroupId;
+
+/// A small world and what is asked of it.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// Kebab-case name.
+    pub name: &'static str,
+    /// What it is for, in one sentence.
+    pub question: &'static str,
+    /// Blocks there from the start.
+    pub early: Vec<Upload>,
+    /// Blocks that may be uploaded at any time, in this order.
+    pub late: Vec<Upload>,
+    /// How many compactors, each with [`Scope::concurrency`] jobs.
+    pub compactors: u8,
+    /// How many cleaners.
+    pub cleaners: u8,
+    /// Jobs of one compactor at once.
+    pub concurrency: u8,
+    /// Above this total index size a plan has more than one partition, bytes.
+    pub split_above_bytes: u64,
+    /// Index size of each result, bytes.
+    pub result_bytes: u64,
+    /// In how many classes series hashes fall. A multiple of every partition count.
+    pub classes: u32,
+    /// How many plans may be made. Where one more would be, the scope is cut and says so.
+    pub max_plans: u8,
+    /// Faults.
+    pub faults: Faults,
+    /// What the operator does, in this order, at any time.
+    pub operator: Vec<Operation>,
+    /// From how many places a worker may begin to look for a free partition; 1 means always the first.
+    pub picks: u8,
+    /// Whether heartbeats are sent.
+    pub beats: bool,
+    /// Whether markers of completed work grow old as well. They then expire where a rule forgets that
+    /// completion is final.
+    pub completed_age: bool,
+    /// Whether a plan is created only if there is none at its path: an atomicity that no plain object
+    /// store has, granted to see the holes behind the missing one.
+    pub atomic_plans: bool,
+    /// What must be reachable from everywhere, if that is asked.
+    pub goal: Option<Goal>,
+    /// Combinations that must occur within one path.
+    pub witnesses: &'static [Witness],
+    /// How long it may take and when it is run.
+    pub tier: Tier,
+}
+
+/// When a scope is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tier {
+    /// With every check.
+    Ci,
+    /// Each night.
+    Nightly,
+    /// As far as it gets.
+    Deep,
+}
+
+/// A block to be uploaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Upload {
+    /// How it is called.
+    pub name: char,
+    /// Hash classes of which it holds a sample, as bits.
+    pub classes: u64,
+    /// Size of its index, bytes.
+    pub index_bytes: u64,
+    /// If it is a result of a smaller range: of how many partitions it is which.
+    pub part: Option<(u32, u32)>,
+}
+
+impl Upload {
+    /// An ingester's block with a sample in each of `classes` hash classes.
+    #[must_use]
+    pub const fn whole(name: char, classes: u32, index_bytes: u64) -> Self {
+        Self { name, classes: (1 << classes) - 1, index_bytes, part: None }
+    }
+}
+
+/// What can go wrong, and how often in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Faults {
+    /// How many faults of any of the kinds.
+    pub budget: u8,
+    /// A process loses its memory and starts again. What it was writing may land later, or never.
+    pub crash: bool,
+    /// A process stands still beyond every time-out, until its next operation.
+    pub pause: bool,
+    /// A write fails and has no effect.
+    pub write_fails: bool,
+    /// A write takes effect, and its reply is lost.
+    pub reply_lost: bool,
+    /// A write's reply is lost, and the write lands later, or never.
+    pub write_late: bool,
+    /// A read fails.
+    pub read_fails: bool,
+    /// A planner's clock stands still: its plan bears the last plan's second.
+    pub same_second: bool,
+    /// A planner's clock is behind: its plan bears an earlier second than the last plan, or a lesser id.
+    pub clock_behind: bool,
+}
+
+impl Faults {
+    /// None.
+    pub const NONE: Self = Self {
+        budget: 0,
+        crash: false,
+        pause: false,
+        write_fails: false,
+        reply_lost: false,
+        write_late: false,
+        read_fails: false,
+        same_second: false,
+        clock_behind: false,
+    };
+
+    /// This many of every kind that a plain object store and its processes know.
+    #[must_use]
+    pub const fn any(budget: u8) -> Self {
+        Self {
+            budget,
+            crash: true,
+            pause: true,
+            write_fails: true,
+            reply_lost: true,
+            write_late: true,
+            read_fails: true,
+            same_second: false,
+            clock_behind: true,
+        }
+    }
+
+    /// Whether a write may go wrong.
+    #[must_use]
+    pub fn writes_fail(&self) -> bool {
+        self.budget > 0 && (self.write_fails || self.reply_lost || self.write_late)
+    }
+}
+
+/// What an operator does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Sets a no-compact mark on the early block of this name.
+    SetNoCompact(char),
+    /// Takes it away.
+    UnsetNoCompact(char),
+}
+
+/// What must be reachable from everywhere without another fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// No plan, no marker, and no two unmarked blocks that overlap.
+    AllDone,
+    /// No plan.
+    NoPlan,
+    /// No marker without a plan.
+    NoOrphanMarker,
+}
+
+impl Goal {
+    /// What it says.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::AllDone => "no plan, no marker, no two unmarked blocks that overlap",
+            Self::NoPlan => "no plan",
+            Self::NoOrphanMarker => "no marker without a plan",
+        }
+    }
+}
+
+/// A combination that some single path of the scope must contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Witness {
+    /// A parent is marked: the model does not merely idle.
+    ParentMarked,
+    /// A second plan is complete and its parents are marked.
+    SecondPlanDone,
+    /// A plan with a late block exists while a worker of an older plan stands still.
+    SupersededWhilePaused,
+    /// A worker holds an older plan, picked and not begun, while a plan with a late block exists.
+    SupersededWhilePicked,
+    /// A write of unknown effect had been applied.
+    UnknownApplied,
+    /// A write of unknown effect landed after its writer went on.
+    UnknownLanded,
+    /// A claim is another's while the one who held it before still works.
+    TakenOverWhileAlive,
+    /// Two cleaners have one plan in hand.
+    TwoCleanersOnePlan,
+    /// Two complete results of one partition of one plan.
+    TwinResults,
+    /// A partition was completed without a result.
+    EmptyCompleted,
+    /// A no-compact mark was set, then removed, and a plan that lists the block exists.
+    NoCompactSetAndRemoved,
+    /// Two jobs of one compactor at work.
+    TwoJobs,
+}
+
+/// The group of every scope.
+pub const GROUP: GroupId = GroupId(7);
+
+impl Scope {
+    /// The properties that a verified run is asked.
+    #[must_use]
+    pub fn properties(&self) -> Vec<Property> {
+        let asked = |p: &Property| *p != Property::Recoverable || self.goal.is_some();
+        Property::ALL.into_iter().filter(asked).collect()
+    }
+
+    /// The samples of the upload at this place: each in its own bits.
+    #[must_use]
+    pub fn samples(&self, place: usize) -> Samples {
+        let upload = self.upload(place);
+        Samples(upload.classes << (place as u32 * self.classes))
+    }
+
+    /// The upload at this place: early ones first.
+    #[must_use]
+    pub fn upload(&self, place: usize) -> &Upload {
+        self.early.get(place).unwrap_or_else(|| &self.late[place - self.early.len()])
+    }
+
+    /// The samples of these that fall into a partition.
+    #[must_use]
+    pub fn in_partition(&self, samples: Samples, partition: u32, count: u32) -> Samples {
+        let class = |bit: u32| bit % self.classes;
+        let mine = (0..64).filter(|bit| class(*bit) % count == partition);
+        Samples(mine.fold(0, |mask, bit| mask | (1u64 << bit))).common(samples)
+    }
+
+    /// What bounds it, in words.
+    #[must_use]
+    pub fn bounds(&self) -> String {
+        let mut parts = vec![
+            format!("{} compactors", self.compactors),
+            format!("{} cleaners", self.cleaners),
+            format!("{} blocks", self.early.len()),
+            format!("{} late", self.late.len()),
+            format!("{} plans", self.max_plans),
+        ];
+        if self.concurrency > 1 {
+            parts.push(format!("{} jobs each", self.concurrency));
+        }
+        if self.faults.budget > 0 {
+            parts.push(format!("{} of {}", self.faults.budget, self.faults.kinds().join("/")));
+        }
+        if !self.operator.is_empty() {
+            parts.push(format!("{} operator acts", self.operator.len()));
+        }
+        if self.atomic_plans {
+            parts.push("plans created atomically".into());
+        }
+        if !self.beats {
+            parts.push("no heartbeats".into());
+        }
+        parts.join(", ")
+    }
+}
+
+impl Faults {
+    /// Names of the kinds that may happen.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<&'static str> {
+        let all = [
+            (self.crash, "crash"),
+            (self.pause, "pause"),
+            (self.write_fails, "failed write"),
+            (self.reply_lost, "lost reply"),
+            (self.write_late, "late write"),
+            (self.read_fails, "failed read"),
+            (self.same_second, "same second"),
+            (self.clock_behind, "clock behind"),
+        ];
+        all.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect()
+    }
+}

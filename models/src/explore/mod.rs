@@ -1,0 +1,84 @@
+//! A breadth-first explorer over [`stateright::Model`] whose verdicts cannot lie.
+//!
+//! stateright's own checkers report success on runs that they did not finish, know no deadlock, judge liveness unsoundly
+//! and drop states outside a boundary without a word. This explorer keeps stateright's trait, so that a model can still be
+//! handed to stateright as a [second opinion](second_opinion()), and replaces the search:
+//!
+//! - A verdict is [`Verified`](Verdict::Verified) only when the reachable states are exhausted and everything holds,
+//!   [`Violated`](Verdict::Violated) with a counterexample, or [`Incomplete`](Verdict::Incomplete) with the reason.
+//! - Liveness is *recoverability*: over the edges that spend no fault, every reachable state can reach a goal.
+//! - A state without successors that may not stop is a deadlock.
+//!
+//! The search is serial and deterministic: the same model and options give the same report, the clock aside.
+
+mod agreement;
+mod fingerprint;
+mod limits;
+mod memory;
+mod options;
+mod path;
+mod planted;
+mod properties;
+mod recover;
+mod report;
+mod search;
+mod second_opinion;
+#[cfg(test)]
+mod tests;
+mod visited;
+
+use std::hash::Hash;
+
+pub use agreement::{Disagreement, agree, agree_exact};
+pub use options::Options;
+pub use path::Counterexample;
+pub use report::{Kind, Reason, Report, ReportOf, Verdict};
+pub use search::{DEADLOCK_FREE, RECOVERABLE};
+pub use second_opinion::{SecondOpinion, second_opinion};
+
+/// What the explorer must know of a model beyond stateright's trait.
+///
+/// All methods must be pure functions of their arguments, as must those of [`stateright::Model`]: states are thrown away
+/// once expanded, and a counterexample is rebuilt by running the model again.
+pub trait Judged: stateright::Model<State: Clone + Hash + Eq, Action: Clone> {
+    /// Tells whether this edge spends a fault. Recoverability walks only the edges that do not, since a system that needs
+    /// a crash in order to recover has not recovered.
+    fn is_fault(&self, _state: &Self::State, _action: &Self::Action) -> bool {
+        false
+    }
+
+    /// Tells whether the state is a goal, or is [`None`] when the model sets no goal, in which case recoverability is not
+    /// judged. A model answers [`Some`] for all of its states or for none of them.
+    fn goal(&self, _state: &Self::State) -> Option<bool> {
+        None
+    }
+
+    /// Tells whether a bound of the scope stopped something in this state. Such states are counted and still judged by
+    /// the safety properties, but what they cannot do says nothing about the protocol: they are no deadlock and count as
+    /// recovered.
+    fn is_cut(&self, _state: &Self::State) -> bool {
+        false
+    }
+
+    /// Tells whether the state may have no successors. By default only a goal or a cut state may.
+    fn may_stop(&self, state: &Self::State) -> bool {
+        self.goal(state) == Some(true) || self.is_cut(state)
+    }
+}
+
+/// Explores every reachable state of the model, breadth first, until exhaustion, the first violation or a limit.
+///
+/// `Always` properties are judged on each unique state when it is first generated, so the counterexample of a safety
+/// violation is a shortest one. A deadlock is seen one step later, when the state is expanded: the deadlock reported is a
+/// shortest deadlock, but may have been overtaken by a safety violation of one step more. `Sometimes` properties and
+/// recoverability are judged after exhaustion, recoverability first.
+///
+/// # Panics
+///
+/// - if the model has an `Eventually` property: stateright's semantics of it is unsound, use [`Judged::goal`];
+/// - if the model has no initial state, since every property would hold of nothing;
+/// - if [`Judged::goal`] is [`Some`] for one state and [`None`] for another;
+/// - if the model is not a function of its arguments and a counterexample cannot be rebuilt.
+pub fn explore<M: Judged>(model: &M, options: &Options) -> ReportOf<M> {
+    search::Search::new(model, options).report()
+}

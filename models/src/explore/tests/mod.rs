@@ -1,0 +1,9 @@
+//! Small models with known answers, and planted errors that must be caught.
+
+mod judgement;
+mod limits;
+mod planted;
+mod reference;
+mod refused;
+mod spaces;
+mod toys;
