@@ -23,6 +23,8 @@ pub enum Guard {
     MarkAllBeforeDelete,
     /// `marks-before-results`
     MarksBeforeResults,
+    /// `plan-present`
+    PlanPresent,
     /// `one-plan`
     OnePlan,
     /// `look-before-claim`
@@ -47,7 +49,7 @@ pub enum Guard {
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::AllPartitions,
         Self::ResultProof,
         Self::IdEquality,
@@ -57,6 +59,7 @@ impl Guard {
         Self::LeastSurvives,
         Self::MarkAllBeforeDelete,
         Self::MarksBeforeResults,
+        Self::PlanPresent,
         Self::OnePlan,
         Self::LookBeforeClaim,
         Self::OwnClaim,
@@ -82,6 +85,7 @@ impl Guard {
             Self::LeastSurvives => "least-survives",
             Self::MarkAllBeforeDelete => "mark-all-before-delete",
             Self::MarksBeforeResults => "marks-before-results",
+            Self::PlanPresent => "plan-present",
             Self::OnePlan => "one-plan",
             Self::LookBeforeClaim => "look-before-claim",
             Self::OwnClaim => "own-claim",
@@ -126,14 +130,17 @@ impl Guard {
             Self::MarksBeforeResults => {
                 "The cleaner reads the parents' marks before it looks for results, so a plan that another cleaner finishes meanwhile is not taken for dead."
             }
+            Self::PlanPresent => {
+                "Just before work, after the wait, the plan is still there; else its work is done or void."
+            }
             Self::OnePlan => {
-                "A planner waits, lists the plans again, and goes on only with the least."
+                "Just before work, after the wait, the plan is the least of all: of planners who saw no plan, one goes on."
             }
             Self::LookBeforeClaim => "No claim is written over a live one.",
             Self::OwnClaim => "Work begins only after the worker has waited and read back its own claim.",
             Self::CompletedFinal => "A completed partition is not claimed again, however old its marker is.",
             Self::MembersFresh => {
-                "Just before work, no block of the plan carries a deletion mark; else the plan's work is already done or void."
+                "No plan is worked on of which a block carries a deletion mark: its work is done or void."
             }
             Self::NoCompactRefused => {
                 "A partition is merged whole or not at all: a no-compact block among the plan's blocks stops the work."
@@ -162,6 +169,7 @@ impl Guard {
             Self::LeastSurvives => &["two cleaners on one plan"],
             Self::MarkAllBeforeDelete => &["C2", "C20"],
             Self::MarksBeforeResults => &["two cleaners on one plan"],
+            Self::PlanPresent => &["C1", "C6"],
             Self::OnePlan => &["D13"],
             Self::LookBeforeClaim => &["M4"],
             Self::OwnClaim => &["D5"],

@@ -68,6 +68,8 @@ pub trait Seen {
     fn jobs_running(&self) -> usize;
     /// Whether a job of another plan is under way.
     fn works_on_other_than(&self, plan: PlanId) -> bool;
+    /// Whether a plan is about to be written, after a look that showed none.
+    fn about_to_plan(&self) -> bool;
     /// The partition whose claim is about to be written, after a look at its marker.
     fn about_to_claim(&self) -> Option<u32>;
     /// The plan that a cleaner has in hand.
@@ -150,6 +152,14 @@ impl Seen for compactor::State {
         self.jobs().any(|(_, job)| job.plan.id != plan)
     }
 
+    fn about_to_plan(&self) -> bool {
+        use compactor::state::Search;
+        matches!(
+            self.search(),
+            Search::Blocks | Search::Metas { .. } | Search::Marks { .. } | Search::Planning
+        )
+    }
+
     fn about_to_claim(&self) -> Option<u32> {
         match self.search() {
             compactor::state::Search::Claiming(choice) => Some(choice.partition),
@@ -168,7 +178,10 @@ impl Seen for compactor::State {
             _ => None,
         };
         let early = |phase: &Phase| {
-            matches!(phase, Phase::Settling | Phase::Confirming | Phase::Checking)
+            matches!(
+                phase,
+                Phase::Settling | Phase::Confirming | Phase::Rivals | Phase::Checking
+            )
         };
         searching.or_else(|| self.jobs().find(|(_, j)| early(&j.phase)).map(|(_, j)| j.plan.id))
     }
@@ -196,6 +209,10 @@ impl Seen for cleaner::State {
     }
 
     fn works_on_other_than(&self, _plan: PlanId) -> bool {
+        false
+    }
+
+    fn about_to_plan(&self) -> bool {
         false
     }
 
@@ -254,6 +271,11 @@ impl Seen for upstream::CompactorState {
         self.jobs().any(|(_, job)| job.plan.id != plan)
     }
 
+    fn about_to_plan(&self) -> bool {
+        // Upstream's wait is for claims; of plans it knows one path and no rivals.
+        false
+    }
+
     fn about_to_claim(&self) -> Option<u32> {
         match self.search() {
             upstream::Search::PickingPlan(_, jobs) | upstream::Search::Claiming(_, jobs) => {
@@ -308,6 +330,10 @@ impl Seen for upstream::CleanerState {
     }
 
     fn works_on_other_than(&self, _plan: PlanId) -> bool {
+        false
+    }
+
+    fn about_to_plan(&self) -> bool {
         false
     }
 

@@ -8,7 +8,8 @@ use surehold::compaction::event::Merged;
 use surehold::compaction::invariant::{Property, Samples, double_work, is_done_or_dead, unproven};
 use surehold::compaction::marker::{Owner, Status};
 use surehold::compaction::object::{
-    BlockId, Body, DeletionMark, Key, MarkReason, Meta, PlanId, PlanKey, ProcessId, Provenance,
+    BlockId, Body, DeletionMark, Key, MarkReason, Meta, PlanId, PlanKey, Prefix, ProcessId,
+    Provenance,
 };
 use surehold::compaction::plan::Range;
 use surehold::compaction::{Effect, Event, Guard, Input, Outcome, Refusal, Task};
@@ -765,7 +766,7 @@ impl<F: Fleet> Model<F> {
         };
         match effect {
             Effect::Get(key) | Effect::Exists(key) => !reads_fail && steady(key),
-            Effect::List(surehold::compaction::object::Prefix::Marks) => {
+            Effect::List(Prefix::Marks) => {
                 !reads_fail && only_marker && self.scope.operator.is_empty()
             }
             Effect::List(_) => false,
@@ -782,21 +783,18 @@ impl<F: Fleet> Model<F> {
     /// having looked before.
     fn is_waiting(&self, world: &WorldOf<F>, process: u8, effect: &Effect) -> bool {
         let Effect::Wait(wait) = effect else { return false };
-        let rival = |key: &Key| match (wait.after, key) {
-            (Key::Plan(mine), Key::Plan(theirs)) => mine.group == theirs.group,
-            (mine, theirs) => mine == *theirs,
-        };
+        let Key::Marker(_, partition) = wait.after else { return false };
         let about_to = |actor: &ProcessOf<F>| {
             let writes = actor.pending.iter().any(|issued| {
-                matches!(&issued.effect, Effect::Put(key, _) if rival(key))
+                matches!(&issued.effect, Effect::Put(key, _) if *key == wait.after)
             });
-            let claims = match (&actor.role, wait.after) {
-                (RoleState::Compactor(state), Key::Marker(_, partition)) => {
-                    state.about_to_claim() == Some(partition)
+            let claims_or_plans = match &actor.role {
+                RoleState::Compactor(state) => {
+                    state.about_to_claim() == Some(partition) || state.about_to_plan()
                 }
-                _ => false,
+                RoleState::Cleaner(_) => false,
             };
-            writes || claims
+            writes || claims_or_plans
         };
         let others = world.processes.iter().enumerate().filter(|(at, _)| *at != process as usize);
         others.into_iter().any(|(_, actor)| !actor.paused && about_to(actor))
@@ -900,7 +898,12 @@ impl<F: Fleet> Model<F> {
         let default = Choice::default();
         each(default);
         let compactor = process < self.scope.compactors;
-        if compactor && matches!(effect, Effect::Get(Key::Plan(_)) | Effect::Put(Key::Plan(_), _)) {
+        let picks = if self.dated {
+            matches!(effect, Effect::Get(Key::Plan(_)) | Effect::Put(Key::Plan(_), _))
+        } else {
+            matches!(effect, Effect::List(Prefix::Marks))
+        };
+        if compactor && picks {
             for pick in 1..self.scope.picks {
                 each(Choice { pick, ..default });
             }
@@ -910,10 +913,8 @@ impl<F: Fleet> Model<F> {
         {
             each(Choice { lesser_id: true, ..default });
         }
-        let stamps = matches!(
-            effect,
-            Effect::Get(Key::Plan(_)) | Effect::List(surehold::compaction::object::Prefix::Plans)
-        );
+        let stamps =
+            matches!(effect, Effect::Get(Key::Plan(_)) | Effect::List(Prefix::Marks));
         if compactor && stamps && world.faults_left > 0 && world.plans_made > 0 {
             if self.scope.faults.same_second && self.dated {
                 each(Choice { clock: Clock::Same, ..default });

@@ -35,6 +35,10 @@ const LATE: Upload = Upload::whole('N', 2, 4);
 pub fn all() -> Vec<Scope> {
     vec![
         base("early", "Two compactors and a cleaner, no late block: is the work done once?"),
+        Scope { beats: false, ..base("t-nobeat", "") },
+        Scope { picks: 1, ..base("t-pick", "") },
+        Scope { beats: false, picks: 1, ..base("t-both", "") },
+        Scope { beats: false, picks: 1, compactors: 1, ..base("t-one", "") },
         Scope {
             late: vec![LATE],
             max_plans: 3,

@@ -1,4 +1,4 @@
-//! Work on one claimed partition: confirm the claim, check the blocks, merge, upload, complete.
+//! Work on one claimed partition: confirm the claim and the plan, merge, upload, complete.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use super::super::event::{Input, Merged, Outcome, Refusal, Task};
 use super::super::guard::Guard;
 use super::super::marker::{Finding, Marker, Status};
 use super::super::object::{Body, BlockId, Key, Meta, Prefix, Provenance};
+use super::super::plan::Plan;
 use super::Turn;
 use super::state::{Job, Phase};
 use crate::guard::Guards;
@@ -24,7 +25,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.confirm(slot, job, mine);
             }
             (Phase::Confirming, Outcome::Absent) => self.confirm(slot, job, false),
-            (Phase::Checking, Outcome::Listed(marks)) => self.check(slot, job, &marks),
+            (Phase::Rivals, Outcome::Listed(keys)) => self.compare_rivals(slot, job, &keys),
+            (Phase::Checking, Outcome::Listed(marks)) => self.check_again(slot, job, &marks),
             (Phase::Merging, Outcome::Merged(Merged::Block { id, index_size_bytes })) => {
                 let meta = Arc::new(self.result(&job, id, index_size_bytes));
                 let put = Effect::Put(Key::Chunks(id), Body::Data);
@@ -78,31 +80,53 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn confirm(&mut self, slot: u8, job: Job, mine: bool) {
         if self.judge.demands(Guard::OwnClaim, mine) {
+            self.work(slot, job, Phase::Rivals, Effect::List(Prefix::Plans));
+        } else {
+            self.end(slot);
+        }
+    }
+
+    /// Whoever saw no plan when this one was written has written another by now, and everybody goes by
+    /// the least; a plan that is gone is done or void.
+    fn compare_rivals(&mut self, slot: u8, job: Job, keys: &[Key]) {
+        let mine = self.plan_key(&job.plan);
+        let there = keys.contains(&Key::Plan(mine));
+        let least = self.least_plan(keys).is_none_or(|least| least == mine || !there);
+        if self.judge.demands(Guard::PlanPresent, there)
+            && self.judge.demands(Guard::OnePlan, least)
+        {
             self.work(slot, job, Phase::Checking, Effect::List(Prefix::Marks));
         } else {
             self.end(slot);
         }
     }
 
-    /// The last look before the work. A block that must not be compacted is never read; and a partition
-    /// is merged whole or not at all, since its parents are later let go on the strength of the result.
-    fn check(&mut self, slot: u8, job: Job, marks: &[Key]) {
-        let parents = job.plan.parents();
+    /// The last look before the work.
+    fn check_again(&mut self, slot: u8, job: Job, marks: &[Key]) {
+        let Some(inputs) = self.inputs(&job.plan, job.partition, marks) else {
+            return self.end(slot);
+        };
+        let plan = Arc::clone(&job.plan);
+        let merge = Effect::Merge(Merge { plan, partition: job.partition, inputs });
+        self.work(slot, job, Phase::Merging, merge);
+    }
+
+    /// What to merge, if the marks allow it. A plan with a marked block is done or void. A block that must
+    /// not be compacted is never read; and a partition is merged whole or not at all, since its parents are
+    /// let go on the strength of the result.
+    pub(super) fn inputs(
+        &mut self,
+        plan: &Plan,
+        partition: u32,
+        marks: &[Key],
+    ) -> Option<Vec<BlockId>> {
+        let parents = plan.parents();
         let fresh = !parents.iter().any(|id| marks.contains(&Key::GlobalDeletionMark(*id)));
         let allowed = |id: &BlockId| !marks.contains(&Key::GlobalNoCompactMark(*id));
         let whole = parents.iter().all(allowed);
-        if !self.judge.demands(Guard::MembersFresh, fresh)
-            || !self.judge.demands(Guard::NoCompactRefused, whole)
-        {
-            return self.end(slot);
-        }
-        let members = job.plan.members(job.partition);
-        let merge = Effect::Merge(Merge {
-            plan: Arc::clone(&job.plan),
-            partition: job.partition,
-            inputs: members.iter().copied().filter(allowed).collect(),
-        });
-        self.work(slot, job, Phase::Merging, merge);
+        let go_on = self.judge.demands(Guard::MembersFresh, fresh)
+            && self.judge.demands(Guard::NoCompactRefused, whole);
+        go_on.then(|| plan.members(partition).iter().copied().filter(allowed).collect())
     }
 
     fn result(&self, job: &Job, id: BlockId, index_size_bytes: u64) -> Meta {

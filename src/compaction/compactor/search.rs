@@ -1,4 +1,8 @@
-//! The search for work: blocks, marks, plans, a free partition, a claim.
+//! The search for work: a plan, or else blocks and marks to make one; a free partition; a claim.
+//!
+//! Plans are listed first, so that a bucket with a plan is not listed for its blocks. What a planner
+//! misses in between it meets again before it works: see `job`. A plan made from an old listing has a
+//! block that is marked by then, and dies unworked.
 //!
 //! Any error on the way ends the cycle: an error is not an absence (hole D11).
 
@@ -20,7 +24,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if self.state.search != Search::Idle || !free {
             return Err(Refusal::NotReady(Task::Cycle));
         }
-        self.search(Search::Blocks, Effect::List(Prefix::Blocks));
+        self.search(Search::Plans, Effect::List(Prefix::Plans));
         Ok(())
     }
 
@@ -33,6 +37,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     pub(super) fn go_on_searching(&mut self, outcome: Outcome, input: Input) {
         // Unless something below moves it on, the cycle ends here.
         match (std::mem::replace(&mut self.state.search, Search::Idle), outcome) {
+            (Search::Plans, Outcome::Listed(keys)) => match self.least_plan(&keys) {
+                Some(least) => self.read_plan(least),
+                None => self.search(Search::Blocks, Effect::List(Prefix::Blocks)),
+            },
             (Search::Blocks, Outcome::Listed(keys)) => self.read_metas(Vec::new(), blocks_in(&keys)),
             (Search::Metas { mut metas, mut unread }, outcome) => {
                 match outcome {
@@ -45,28 +53,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 unread.remove(0);
                 self.read_metas(metas, unread);
             }
-            (Search::Marks { metas }, Outcome::Listed(marks)) => self.list_plans(metas, &marks),
-            (Search::Plans { compactable }, Outcome::Listed(keys)) => {
-                match self.least_plan(&keys) {
-                    Some(least) => self.read_plan(least),
-                    None => self.make_plan(&compactable, input),
-                }
+            (Search::Marks { metas }, Outcome::Listed(marks)) => {
+                self.make_plan(compactable(metas, &marks), input);
             }
-            (Search::Planning(plan), Outcome::Applied) => {
-                let wait = self.wait_after(Key::Plan(self.plan_key(&plan)));
-                self.search(Search::Settling(plan), wait);
+            // Somebody else may have written one too: the least counts.
+            (Search::Planning, Outcome::Applied) => {
+                self.search(Search::Plans, Effect::List(Prefix::Plans));
             }
-            (Search::Settling(plan), Outcome::Elapsed) => {
-                self.search(Search::Rivals(plan), Effect::List(Prefix::Plans));
-            }
-            (Search::Rivals(plan), Outcome::Listed(keys)) => self.compare_rivals(&plan, &keys),
             (Search::Reading(_), Outcome::Found(Body::Plan(plan))) => {
-                let count = plan.count();
-                if count > 0 {
-                    let partition = input.pick % count;
-                    self.look(Choice { plan, partition, left: count - 1 }, input);
-                }
+                self.search(Search::Checking(plan), Effect::List(Prefix::Marks));
             }
+            (Search::Checking(plan), Outcome::Listed(marks)) => self.check(plan, &marks, input),
             (Search::Looking(choice), Outcome::Absent) => self.claim(choice, input),
             (Search::Looking(choice), Outcome::Found(Body::Marker(marker))) => {
                 if self.is_free(&marker, &choice.plan, input) {
@@ -91,17 +88,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    fn list_plans(&mut self, metas: Vec<Arc<Meta>>, marks: &[Key]) {
-        let marked = |id| {
-            marks.contains(&Key::GlobalDeletionMark(id))
-                || marks.contains(&Key::GlobalNoCompactMark(id))
-        };
-        let compactable = metas.into_iter().filter(|meta| !marked(meta.id)).collect();
-        self.search(Search::Plans { compactable }, Effect::List(Prefix::Plans));
-    }
-
     /// The least plan of this group.
-    fn least_plan(&self, keys: &[Key]) -> Option<PlanKey> {
+    pub(super) fn least_plan(&self, keys: &[Key]) -> Option<PlanKey> {
         let group = self.limits.range.group;
         keys.iter().find_map(|key| match key {
             Key::Plan(plan) if plan.group == group => Some(*plan),
@@ -110,8 +98,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     /// No plan exists: makes one, if there is something to merge.
-    fn make_plan(&mut self, compactable: &[Arc<Meta>], input: Input) {
-        let wanted = match need(self.limits.range.group, compactable) {
+    fn make_plan(&mut self, compactable: Vec<Arc<Meta>>, input: Input) {
+        let wanted = match need(self.limits.range.group, &compactable) {
             Need::Nothing => false,
             Need::NewBlocks => true,
             Need::Twins => self.judge.applies(Guard::TwinsMerge),
@@ -129,22 +117,20 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         ));
         let key = Key::Plan(self.plan_key(&plan));
         let body = Body::Plan(Arc::clone(&plan));
-        self.search(Search::Planning(plan), Effect::Put(key, body));
-    }
-
-    /// Everybody who saw no plan has written one by now: the least goes.
-    fn compare_rivals(&mut self, mine: &Arc<Plan>, keys: &[Key]) {
-        let my_key = self.plan_key(mine);
-        let Some(least) = self.least_plan(keys) else { return };
-        if self.judge.demands(Guard::OnePlan, least == my_key) {
-            self.read_plan(my_key);
-        } else {
-            self.read_plan(least);
-        }
+        self.search(Search::Planning, Effect::Put(key, body));
     }
 
     fn read_plan(&mut self, key: PlanKey) {
         self.search(Search::Reading(key), Effect::Get(Key::Plan(key)));
+    }
+
+    /// Saves a claim on a plan that is done or void: the same question as just before the work.
+    fn check(&mut self, plan: Arc<Plan>, marks: &[Key], input: Input) {
+        let count = plan.count();
+        if count > 0 && self.inputs(&plan, 0, marks).is_some() {
+            let partition = input.pick % count;
+            self.look(Choice { plan, partition, left: count - 1 }, input);
+        }
     }
 
     fn look(&mut self, choice: Choice, input: Input) {
@@ -166,7 +152,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     fn look_further(&mut self, choice: Choice, input: Input) {
         if choice.left > 0 {
             let partition = (choice.partition + 1) % choice.plan.count();
-            self.look(Choice { plan: choice.plan, partition, left: choice.left - 1 }, input);
+            self.look(Choice { partition, left: choice.left - 1, ..choice }, input);
         }
     }
 
@@ -209,6 +195,15 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             self.look_further(choice, input);
         }
     }
+}
+
+/// Those that carry neither mark.
+fn compactable(mut metas: Vec<Arc<Meta>>, marks: &[Key]) -> Vec<Arc<Meta>> {
+    metas.retain(|meta| {
+        !marks.contains(&Key::GlobalDeletionMark(meta.id))
+            && !marks.contains(&Key::GlobalNoCompactMark(meta.id))
+    });
+    metas
 }
 
 /// The blocks whose meta is listed.

@@ -60,7 +60,9 @@ impl State {
 pub enum Search {
     /// No cycle is running.
     Idle,
-    /// Listing the blocks.
+    /// Listing plans.
+    Plans,
+    /// Listing the blocks, as there is no plan.
     Blocks,
     /// Reading their metas.
     Metas {
@@ -69,24 +71,17 @@ pub enum Search {
         /// Being read and still to read.
         unread: Vec<BlockId>,
     },
-    /// Listing marks, to leave out blocks that carry one.
+    /// Listing marks, to leave blocks out of a plan that carry one.
     Marks {
         /// Blocks of the range.
         metas: Vec<Arc<Meta>>,
     },
-    /// Listing plans.
-    Plans {
-        /// Blocks of the range that may be compacted.
-        compactable: Vec<Arc<Meta>>,
-    },
     /// Writing a plan of its own.
-    Planning(Arc<Plan>),
-    /// Waiting for whoever saw no plan either.
-    Settling(Arc<Plan>),
-    /// Listing plans again, to see which is the least.
-    Rivals(Arc<Plan>),
+    Planning,
     /// Reading the plan to work on.
     Reading(PlanKey),
+    /// Looking for marks on the plan's blocks.
+    Checking(Arc<Plan>),
     /// Reading a partition's marker.
     Looking(Choice),
     /// Writing a claim.
@@ -121,11 +116,13 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Phase {
-    /// Waiting for rival claims to land.
+    /// Waiting for rival claims and plans to land.
     Settling,
     /// Reading back the claim.
     Confirming,
-    /// Looking for marks on the plan's blocks.
+    /// Listing plans, to see that the plan is there and the least.
+    Rivals,
+    /// Looking for marks on the plan's blocks once more.
     Checking,
     /// Merging.
     Merging,
@@ -155,6 +152,7 @@ impl Phase {
             | Self::Resolving(_) => true,
             Self::Settling
             | Self::Confirming
+            | Self::Rivals
             | Self::Checking
             | Self::LastBeat(_)
             | Self::Completing => false,
