@@ -23,7 +23,11 @@ pub trait Role:
         Guard = Guard,
         Refusal = Refusal,
         Durable = Durable,
-    >
+    > + Clone
+    + Debug
+    + Send
+    + Sync
+    + 'static
 {
 }
 
@@ -35,7 +39,11 @@ impl<M> Role for M where
             Guard = Guard,
             Refusal = Refusal,
             Durable = Durable,
-        >
+        > + Clone
+        + Debug
+        + Send
+        + Sync
+        + 'static
 {
 }
 
@@ -233,11 +241,10 @@ impl Seen for cleaner::State {
             | Pass::Listing(case, _)
             | Pass::Clearing(case, ..) => Some(&case.plan),
             Pass::Idle
-            | Pass::Plans
-            | Pass::Reading(_)
             | Pass::AllMarkers
-            | Pass::PlansAgain(_)
-            | Pass::Sweeping(_) => None,
+            | Pass::Plans(_)
+            | Pass::Reading(_)
+            | Pass::Sweeping(..) => None,
         }
     }
 

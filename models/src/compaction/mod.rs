@@ -3,8 +3,11 @@
 #[cfg(feature = "checker")]
 pub mod check;
 pub mod coverage;
+pub mod ending;
 pub mod fleet;
 pub mod model;
+#[cfg(feature = "checker")]
+pub mod runs;
 pub mod scope;
 pub mod scopes;
 pub mod tale;

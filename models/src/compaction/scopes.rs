@@ -39,6 +39,9 @@ pub fn all() -> Vec<Scope> {
         Scope { picks: 1, ..base("t-pick", "") },
         Scope { beats: false, picks: 1, ..base("t-both", "") },
         Scope { beats: false, picks: 1, compactors: 1, ..base("t-one", "") },
+        Scope { late: vec![LATE], picks: 1, max_plans: 2, ..base("late-p1v2", "") },
+        Scope { late: vec![LATE], picks: 1, max_plans: 2, beats: false, ..base("late-p1v2nb", "") },
+        Scope { late: vec![LATE], picks: 1, max_plans: 3, ..base("late-p1v3", "") },
         Scope {
             late: vec![LATE],
             max_plans: 3,

@@ -14,7 +14,7 @@ use super::compactor::Durable;
 use super::effect::Effect;
 use super::event::{Event, Outcome, Refusal, Task};
 use super::guard::Guard;
-use super::marker::Status;
+use super::marker::{Finding, Marker, Status};
 use super::object::{Body, BlockId, DeletionMark, Key, MarkReason, PlanKey, Prefix};
 use crate::guard::{Guards, Judge, Verified};
 use crate::machine::{Issued, Machine, Step, Stepped};
@@ -57,7 +57,7 @@ impl<V: Guards<Guard>> Machine for Cleaner<V> {
             Turn { judge: Judge::new(&self.guards), state: state.clone(), effects: Vec::new() };
         match event {
             Event::Continue { task: Task::Cycle, .. } if state.pass == Pass::Idle => {
-                turn.go(Pass::Plans, Effect::List(Prefix::Plans));
+                turn.go(Pass::AllMarkers, Effect::List(Prefix::AllMarkers));
             }
             Event::Continue { task, .. } => return Err(Refusal::NotReady(task)),
             Event::Outcome { id, outcome, .. } => {
@@ -95,7 +95,18 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn go_on(&mut self, outcome: Outcome) {
         match (std::mem::replace(&mut self.state.pass, Pass::Idle), outcome) {
-            (Pass::Plans, Outcome::Listed(keys)) => self.next_plan(plans_in(&keys)),
+            (Pass::AllMarkers, Outcome::Listed(keys)) => {
+                self.go(Pass::Plans(keys), Effect::List(Prefix::Plans));
+            }
+            (Pass::Plans(markers), Outcome::Listed(keys)) => {
+                let plans = plans_in(&keys);
+                let orphans = markers.into_iter().filter(|key| is_orphan(key, &plans)).collect();
+                self.sweep(orphans, plans);
+            }
+            (Pass::Sweeping(mut orphans, plans), Outcome::Applied) => {
+                orphans.remove(0);
+                self.sweep(orphans, plans);
+            }
             (Pass::Reading(mut rest), outcome) => {
                 let key = rest.remove(0);
                 match outcome {
@@ -123,11 +134,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             (Pass::Markers(case, look, mut evidence, mut unread), outcome) => {
                 let partition = unread.remove(0);
-                if let Outcome::Found(Body::Marker(marker)) = outcome
-                    && let Status::Completed(finding) = marker.status
-                    && self.judge.demands(Guard::IdEquality, marker.plan == case.plan.id)
-                {
-                    evidence.said.push((partition, finding));
+                let finding = match outcome {
+                    Outcome::Found(Body::Marker(marker)) => {
+                        self.finding(&case, &marker, evidence.has_result(partition))
+                    }
+                    _ => None,
+                };
+                evidence.said.extend(finding.map(|finding| (partition, finding)));
+                let proven = finding.is_some() || evidence.has_result(partition);
+                if !proven && self.judge.keeps(Guard::AllPartitions) {
+                    // One that is not proven is enough to know.
+                    unread.clear();
                 }
                 self.read_markers(case, look, evidence, unread);
             }
@@ -149,17 +166,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 keys.remove(0);
                 self.clear(case, keys, marks);
             }
-            (Pass::AllMarkers, Outcome::Listed(keys)) if !keys.is_empty() => {
-                self.go(Pass::PlansAgain(keys), Effect::List(Prefix::Plans));
-            }
-            (Pass::PlansAgain(markers), Outcome::Listed(keys)) => {
-                let plans = plans_in(&keys);
-                self.sweep(markers.into_iter().filter(|key| is_orphan(key, &plans)).collect());
-            }
-            (Pass::Sweeping(mut orphans), Outcome::Applied) => {
-                orphans.remove(0);
-                self.sweep(orphans);
-            }
             // An error, or a write of unknown effect: this plan is left as it is, and the next pass
             // reads what became of it.
             (
@@ -172,26 +178,38 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 | Pass::Clearing(case, ..),
                 _,
             ) => self.next_plan(case.rest),
-            (
-                Pass::Idle
-                | Pass::Plans
-                | Pass::AllMarkers
-                | Pass::PlansAgain(_)
-                | Pass::Sweeping(_),
-                _,
-            ) => {}
+            (Pass::Sweeping(_, plans), _) => self.next_plan(plans),
+            (Pass::Idle | Pass::AllMarkers | Pass::Plans(_), _) => {}
         }
     }
 
-    /// The next plan; after the last, markers without one.
-    fn next_plan(&mut self, rest: Vec<PlanKey>) {
-        match rest.first() {
-            Some(&key) => self.go(Pass::Reading(rest), Effect::Get(Key::Plan(key))),
-            None if self.judge.keeps(Guard::SweepOrphans) => {
-                self.go(Pass::AllMarkers, Effect::List(Prefix::AllMarkers));
-            }
-            None => {}
+    /// Deletes the first of these markers, which have no plan; after the last, turns to the plans.
+    fn sweep(&mut self, orphans: Vec<Key>, plans: Vec<PlanKey>) {
+        if let Some(&key) = orphans.first()
+            && self.judge.applies(Guard::SweepOrphans)
+        {
+            self.go(Pass::Sweeping(orphans, plans), Effect::Delete(key));
+        } else {
+            self.next_plan(plans);
         }
+    }
+
+    fn next_plan(&mut self, rest: Vec<PlanKey>) {
+        if let Some(&key) = rest.first() {
+            self.go(Pass::Reading(rest), Effect::Get(Key::Plan(key)));
+        }
+    }
+
+    /// What a marker proves, if it proves anything. That there is a result is proven by the result alone,
+    /// and none was there when the blocks were listed.
+    fn finding(&mut self, case: &Case, marker: &Marker, has_result: bool) -> Option<Finding> {
+        let Status::Completed(finding) = marker.status else { return None };
+        let proves = match finding {
+            Finding::Empty => true,
+            Finding::Result(_) => self.judge.demands(Guard::ResultProof, has_result),
+        };
+        let same = self.judge.demands(Guard::IdEquality, marker.plan == case.plan.id);
+        (proves && same).then_some(finding)
     }
 
     /// The order of looking: marks first, so that a mark seen was there before any result was looked for.
@@ -280,14 +298,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    fn sweep(&mut self, orphans: Vec<Key>) {
-        if let Some(&key) = orphans.first()
-            && self.judge.applies(Guard::SweepOrphans)
-        {
-            self.go(Pass::Sweeping(orphans), Effect::Delete(key));
-        }
-    }
-
     fn marker_folder(&self, case: &Case) -> PlanKey {
         let named = self.judge.keeps(Guard::MarkerPathId);
         PlanKey { group: case.plan.group, plan: named.then_some(case.plan.id) }
@@ -311,8 +321,8 @@ fn look_at(keys: &[Key]) -> Look {
     look
 }
 
-/// Whether a marker's plan is not among these. Listed after the markers: as no plan comes back, and none
-/// is claimed before it is written, a marker seen then and a plan not seen now means that it is gone.
+/// Whether a marker's plan is not among these, which were listed after the markers. As no plan comes back,
+/// and none is claimed before it is written, a marker seen then and a plan not seen now mean that it is gone.
 fn is_orphan(marker: &Key, plans: &[PlanKey]) -> bool {
     let Key::Marker(folder, _) = marker else { return false };
     let same = |plan: &&PlanKey| match (folder.plan, plan.plan) {

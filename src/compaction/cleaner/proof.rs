@@ -32,6 +32,10 @@ impl Evidence {
         self.results.iter().filter(move |(p, _)| *p == partition).map(|(_, id)| *id)
     }
 
+    pub(super) fn has_result(&self, partition: u32) -> bool {
+        self.results_of(partition).next().is_some()
+    }
+
     fn said_of(&self, partition: u32) -> Option<Finding> {
         self.said.iter().find(|(p, _)| *p == partition).map(|(_, finding)| *finding)
     }
@@ -70,17 +74,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     fn is_proven(&mut self, case: &Case, partition: u32, evidence: &Evidence) -> bool {
-        if evidence.results_of(partition).next().is_some() {
-            return true;
-        }
-        match evidence.said_of(partition) {
-            Some(Finding::Empty) => true,
-            // The worker says that there is a result. None was there when the blocks were listed.
-            Some(Finding::Result(_)) => self.judge.demands(Guard::ResultProof, false),
-            None => {
-                case.plan.members(partition).is_empty() && self.judge.applies(Guard::EmptyDerived)
-            }
-        }
+        evidence.has_result(partition)
+            || evidence.said_of(partition).is_some()
+            || (case.plan.members(partition).is_empty() && self.judge.applies(Guard::EmptyDerived))
     }
 
     /// Parents, and results beside the one that is kept, that carry no mark yet.

@@ -41,8 +41,12 @@ impl State {
 pub enum Pass {
     /// No pass is running.
     Idle,
-    /// Listing plans.
-    Plans,
+    /// Listing all markers.
+    AllMarkers,
+    /// Listing plans, with the markers seen before.
+    Plans(Vec<Key>),
+    /// Deleting the first of these markers, which have no plan; then the plans.
+    Sweeping(Vec<Key>, Vec<PlanKey>),
     /// Reading the first of these plans.
     Reading(Vec<PlanKey>),
     /// Listing marks.
@@ -51,7 +55,7 @@ pub enum Pass {
     Blocks(Case, Look),
     /// Reading metas, to find the plan's results.
     Metas(Case, Look, Evidence, Vec<BlockId>),
-    /// Reading markers, for partitions without a result.
+    /// Reading the marker of the first of these partitions, which have no result.
     Markers(Case, Look, Evidence, Vec<u32>),
     /// Writing the global copy of the first of these marks.
     MarkingGlobal(Case, Vec<(BlockId, MarkReason)>),
@@ -63,12 +67,6 @@ pub enum Pass {
     Listing(Case, Vec<(BlockId, MarkReason)>),
     /// Deleting the first of these markers.
     Clearing(Case, Vec<Key>, Vec<(BlockId, MarkReason)>),
-    /// Listing all markers, at the end of the pass.
-    AllMarkers,
-    /// Listing plans again, to see which of these markers have none.
-    PlansAgain(Vec<Key>),
-    /// Deleting the first of these markers, which have no plan.
-    Sweeping(Vec<Key>),
 }
 
 /// The plan in hand.
