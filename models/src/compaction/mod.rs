@@ -11,4 +11,6 @@ pub mod runs;
 pub mod scope;
 pub mod scopes;
 pub mod tale;
+#[cfg(feature = "checker")]
+pub mod verdicts;
 pub mod world;

@@ -17,7 +17,7 @@ use surehold::{EffectId, Issued, Machine};
 
 use super::coverage::Coverage;
 use super::fleet::{Fleet, Seen as _};
-use super::scope::{GROUP, Operation, Scope, Witness};
+use super::scope::{GROUP, Operation, Prefix as Beginning, Scope, Witness};
 use super::tale::Tale;
 use super::world::{Block, Broken, Process, RoleState, Seen, Store, World, Write};
 
@@ -140,14 +140,71 @@ impl<F: Fleet> Model<F> {
         }
     }
 
-    /// The one initial state.
+    /// The one initial state: the scope's prefix is done.
     pub fn start(&self) -> WorldOf<F> {
+        self.run_prefix(&mut Tale::untold())
+    }
+
+    /// Runs the first compactor alone as far as the scope's prefix says.
+    pub fn run_prefix(&self, tale: &mut Tale) -> WorldOf<F> {
+        let mut world = self.origin();
+        self.settle_one(&mut world, 0, tale);
+        while !self.prefix_is_done(&world) {
+            let pending = world.processes[0].pending.first();
+            let number = pending.map(|issued| issued.id.number).expect("the compactor has work");
+            self.run(&mut world, 0, number, Fate::Done, Choice::default(), tale);
+            self.settle_one(&mut world, 0, tale);
+        }
+        self.settle(&mut world, &mut Tale::untold());
+        world
+    }
+
+    fn prefix_is_done(&self, world: &WorldOf<F>) -> bool {
+        let mut markers = world.store.markers.iter();
+        let done = |partition: u32, plan: &surehold::compaction::plan::Plan| {
+            plan.members(partition).is_empty()
+                || world.store.markers.iter().any(|((_, p), visit)| {
+                    *p == partition && visit.marker.is_completed()
+                })
+        };
+        match self.scope.prefix {
+            Beginning::Nothing => true,
+            Beginning::PlanWritten => !world.store.plans.is_empty(),
+            Beginning::PlanDone => {
+                markers.next().is_some()
+                    && world.store.plans.iter().all(|(_, plan)| {
+                        (0..plan.count()).all(|partition| done(partition, plan))
+                    })
+            }
+        }
+    }
+
+    /// Takes the steps of one process that nobody else can tell.
+    fn settle_one(&self, world: &mut WorldOf<F>, process: u8, tale: &mut Tale) {
+        if self.may_begin(&world.processes[process as usize]) {
+            self.begin(world, process);
+        }
+        while let Some(number) = self.immediate_of(world, process) {
+            self.run(world, process, number, Fate::Done, Choice::default(), tale);
+        }
+        if self.may_begin(&world.processes[process as usize]) {
+            self.begin(world, process);
+        }
+    }
+
+    fn immediate_of(&self, world: &WorldOf<F>, process: u8) -> Option<u16> {
+        let mut pending = world.processes[process as usize].pending.iter();
+        let effect = pending.find(|issued| self.is_immediate(world, process, &issued.effect));
+        effect.map(|issued| issued.id.number)
+    }
+
+    fn origin(&self) -> WorldOf<F> {
         let mut store = Store::default();
         for place in 0..self.scope.early.len() {
             self.place(&mut store, place);
         }
         let count = self.scope.compactors + self.scope.cleaners;
-        let mut world = World {
+        World {
             store: Arc::new(store),
             processes: (0..count).map(|p| Arc::new(self.newborn(p, 0))).collect(),
             late: Vec::new(),
@@ -157,9 +214,7 @@ impl<F: Fleet> Model<F> {
             plans_made: 0,
             broken: None,
             seen: Seen::default(),
-        };
-        self.settle(&mut world, &mut Tale::untold());
-        world
+        }
     }
 
     fn newborn(&self, process: u8, incarnation: u32) -> ProcessOf<F> {
@@ -723,9 +778,8 @@ impl<F: Fleet> Model<F> {
             if self.may_begin(actor) {
                 return Some((process, None));
             }
-            let effect = actor.pending.iter().find(|i| self.is_immediate(world, process, &i.effect));
-            if let Some(issued) = effect {
-                return Some((process, Some(issued.id.number)));
+            if let Some(number) = self.immediate_of(world, process) {
+                return Some((process, Some(number)));
             }
         }
         None

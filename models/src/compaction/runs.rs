@@ -184,10 +184,11 @@ pub struct Finished {
     pub reason: Option<String>,
 }
 
-/// One step of a counterexample. Steps that nobody else could tell bear the number of the one they follow.
+/// One step of a counterexample. Steps that nobody else could tell bear the number of the one they follow,
+/// those of the scope's prefix the number 0.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
-    /// From 1.
+    /// From 1; 0 before the scope begins.
     pub step: usize,
     /// What happened.
     #[serde(flatten)]
@@ -309,13 +310,16 @@ fn summary<S, A>(run: &Run, manner: &Manner, report: &Report<S, A>) -> Finished 
     finished
 }
 
-/// Tells a path.
+/// Tells a path, with what the scope's prefix did before.
 pub fn story<F: Fleet>(
     model: &Model<F>,
     states: &[super::model::WorldOf<F>],
     actions: &[super::model::Action],
 ) -> Vec<Step> {
-    let mut steps = Vec::new();
+    let mut prefix = Tale::told();
+    model.run_prefix(&mut prefix);
+    let before = prefix.into_lines().into_iter().map(|line| Step { step: 0, line });
+    let mut steps: Vec<_> = before.collect();
     for (at, (state, action)) in states.iter().zip(actions).enumerate() {
         let mut tale = Tale::told();
         let _ = model.apply(state, *action, &mut tale);

@@ -14,6 +14,8 @@ pub struct Scope {
     pub early: Vec<Upload>,
     /// Blocks that may be uploaded at any time, in this order.
     pub late: Vec<Upload>,
+    /// Where it begins.
+    pub prefix: Prefix,
     /// How many compactors, each with [`Scope::concurrency`] jobs.
     pub compactors: u8,
     /// How many cleaners.
@@ -59,6 +61,18 @@ pub enum Tier {
     Nightly,
     /// As far as it gets.
     Deep,
+}
+
+/// Where a scope begins: what the first compactor has done alone before anybody else takes a step. It is
+/// run with the variant's own transitions, so the state is one that the variant reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Prefix {
+    /// Nothing.
+    Nothing,
+    /// It has written a plan.
+    PlanWritten,
+    /// It has written a plan and completed each partition.
+    PlanDone,
 }
 
 /// A block to be uploaded.
@@ -245,6 +259,11 @@ impl Scope {
             format!("{} late", self.late.len()),
             format!("{} plans", self.max_plans),
         ];
+        match self.prefix {
+            Prefix::Nothing => {}
+            Prefix::PlanWritten => parts.push("after v1 is written".into()),
+            Prefix::PlanDone => parts.push("after v1 is completed".into()),
+        }
         if self.concurrency > 1 {
             parts.push(format!("{} jobs each", self.concurrency));
         }
