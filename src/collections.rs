@@ -231,3 +231,89 @@ macro_rules! common {
 common!(Map, (K, V), debug_map, [K: Ord Clone, V: Clone]);
 common!(Set, T, debug_set, [T: Ord Clone]);
 common!(Seq, T, debug_list, [T: Clone]);
+
+/// A sorted map for a handful of entries: what a role keeps per job, and a model per object.
+///
+/// A clone copies the entries, which at that size costs less than sharing them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct Table<K, V>(Vec<(K, V)>);
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<K: Ord + Copy, V> Table<K, V> {
+    /// Empty.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// How many entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether the key is there.
+    #[must_use]
+    pub fn contains_key(&self, key: &K) -> bool {
+        self.find(key).is_ok()
+    }
+
+    /// Values in key order.
+    pub fn values(&self) -> impl Iterator<Item = &V> + Clone {
+        self.0.iter().map(|(_, value)| value)
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.find(key).ok().map(|at| &self.0[at].1)
+    }
+
+    /// The value of a key, to change.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.find(key).ok().map(|at| &mut self.0[at].1)
+    }
+
+    /// Sets a value, and returns the one before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.find(&key) {
+            Ok(at) => Some(std::mem::replace(&mut self.0[at].1, value)),
+            Err(at) => {
+                self.0.insert(at, (key, value));
+                None
+            }
+        }
+    }
+
+    /// Takes a value out.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        self.find(key).ok().map(|at| self.0.remove(at).1)
+    }
+
+    /// Entries in key order.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> + Clone {
+        self.0.iter().map(|(key, value)| (key, value))
+    }
+
+    /// Keeps the entries for which this holds.
+    pub fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
+        self.0.retain(|(key, value)| keep(key, value));
+    }
+
+    /// Whether there is no entry.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn find(&self, key: &K) -> Result<usize, usize> {
+        self.0.binary_search_by(|(other, _)| other.cmp(key))
+    }
+}

@@ -6,4 +6,4 @@
 pub mod compaction;
 #[cfg(feature = "checker")]
 pub mod explore;
-pub mod table;
+pub mod part;

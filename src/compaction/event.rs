@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::effect::Effect;
 use super::object::{Body, BlockId, Key};
-use crate::collections::Map;
+use crate::collections::Table;
 use crate::machine::{EffectId, Issued};
 
 /// An event.
@@ -133,7 +133,7 @@ impl std::error::Error for Refusal {}
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outstanding {
     incarnation: u32,
-    tasks: Map<u16, Owed>,
+    tasks: Table<u16, Owed>,
 }
 
 /// What an outstanding effect is owed to.
@@ -187,7 +187,7 @@ impl Outstanding {
     /// Nothing outstanding in this life.
     #[must_use]
     pub fn none(incarnation: u32) -> Self {
-        Self { incarnation, tasks: Map::new() }
+        Self { incarnation, tasks: Table::new() }
     }
 
     /// This life.

@@ -19,6 +19,7 @@ use super::coverage::Coverage;
 use super::fleet::{Fleet, Seen as _};
 use super::scope::{GROUP, Operation, Prefix as Beginning, Scope, Witness};
 use super::tale::Tale;
+use crate::part::Part;
 use super::world::{Block, Broken, Process, RoleState, Seen, Store, World, Write};
 
 /// After how long a claim expires, ms. Only its being longer than anything else here matters.
@@ -156,6 +157,7 @@ impl<F: Fleet> Model<F> {
             self.settle_one(&mut world, 0, tale);
         }
         self.settle(&mut world, &mut Tale::untold());
+        world.seal();
         world
     }
 
@@ -205,8 +207,8 @@ impl<F: Fleet> Model<F> {
         }
         let count = self.scope.compactors + self.scope.cleaners;
         World {
-            store: Arc::new(store),
-            processes: (0..count).map(|p| Arc::new(self.newborn(p, 0))).collect(),
+            store: Part::new(store),
+            processes: (0..count).map(|p| Part::new(self.newborn(p, 0))).collect(),
             late: Vec::new(),
             arrived: 0,
             operated: 0,
@@ -277,7 +279,7 @@ impl<F: Fleet> Model<F> {
             }
             Action::Beat(process, slot) => {
                 tale.beats(&self.scope, process);
-                Arc::make_mut(&mut next.processes[process as usize]).paused = false;
+                next.processes[process as usize].change().paused = false;
                 self.deliver(&mut next, process, Happening::Continue(Task::Beat(slot)), tale)?;
             }
             Action::Land(at) => {
@@ -288,12 +290,12 @@ impl<F: Fleet> Model<F> {
             }
             Action::Expire(key, partition) => {
                 tale.expires(&self.scope, &next.store, key, partition);
-                Arc::make_mut(&mut next.store).markers.get_mut(&(key, partition))?.expired = true;
+                next.store.change().markers.get_mut(&(key, partition))?.expired = true;
             }
             Action::Upload => {
                 let place = self.scope.early.len() + usize::from(next.arrived);
                 tale.uploads(&self.scope, place);
-                self.place(Arc::make_mut(&mut next.store), place);
+                self.place(next.store.change(), place);
                 next.arrived += 1;
             }
             Action::Operate => self.operate(&mut next, tale),
@@ -304,10 +306,11 @@ impl<F: Fleet> Model<F> {
             Action::Pause(process) => {
                 tale.pauses(&self.scope, process);
                 next.faults_left -= 1;
-                Arc::make_mut(&mut next.processes[process as usize]).paused = true;
+                next.processes[process as usize].change().paused = true;
             }
         }
         self.settle(&mut next, tale);
+        next.seal();
         Some(next)
     }
 
@@ -327,7 +330,7 @@ impl<F: Fleet> Model<F> {
         };
         let place = self.scope.early.iter().position(|upload| upload.name == name);
         let id = BlockId(place.map_or(0, |place| place as u128 + 1));
-        if let Some(block) = Arc::make_mut(&mut world.store).blocks.get_mut(&id) {
+        if let Some(block) = world.store.change().blocks.get_mut(&id) {
             Arc::make_mut(block).no_compact = set;
         }
     }
@@ -335,7 +338,7 @@ impl<F: Fleet> Model<F> {
     /// The process starts again with nothing but its name. What it was writing may still land.
     fn crash(&self, world: &mut WorldOf<F>, process: u8) {
         world.faults_left -= 1;
-        let old = Arc::clone(&world.processes[process as usize]);
+        let old = world.processes[process as usize].clone();
         let incarnation = self.incarnation(&old) + 1;
         for issued in &old.pending {
             let write = match &issued.effect {
@@ -345,7 +348,7 @@ impl<F: Fleet> Model<F> {
             };
             world.late.push(write);
         }
-        world.processes[process as usize] = Arc::new(self.newborn(process, incarnation));
+        world.processes[process as usize] = Part::new(self.newborn(process, incarnation));
         self.collect_garbage(world);
         if let Some(coverage) = &self.coverage {
             self.probe(&world.processes[process as usize], &old, coverage);
@@ -408,7 +411,7 @@ impl<F: Fleet> Model<F> {
         if world.store.blocks.iter().any(|(id, block)| dead(id, block)) {
             let mut store = (*world.store).clone();
             store.blocks.retain(|id, block| !dead(id, block));
-            world.store = Arc::new(store);
+            world.store = Part::new(store);
         }
     }
 
@@ -422,7 +425,7 @@ impl<F: Fleet> Model<F> {
         choice: Choice,
         tale: &mut Tale,
     ) -> Option<()> {
-        let actor = Arc::make_mut(&mut world.processes[process as usize]);
+        let actor = world.processes[process as usize].change();
         let at = actor.pending.iter().position(|issued| issued.id.number == number)?;
         let Issued { id, effect } = actor.pending.remove(at);
         actor.paused = false;
@@ -434,7 +437,7 @@ impl<F: Fleet> Model<F> {
         }
         let outcome = self.perform(world, process, &effect, fate, choice);
         if let Effect::Get(Key::Plan(_)) = effect {
-            let actor = Arc::make_mut(&mut world.processes[process as usize]);
+            let actor = world.processes[process as usize].change();
             actor.plan_read_failed = self.scope.atomic_plans && outcome == Outcome::Failed;
         }
         if let Some(coverage) = &self.coverage {
@@ -522,7 +525,7 @@ impl<F: Fleet> Model<F> {
         if world.broken.is_none() {
             world.broken = self.breaks(world, process, write);
         }
-        Arc::make_mut(&mut world.store).put(write);
+        world.store.change().put(write);
     }
 
     fn breaks(&self, world: &WorldOf<F>, process: Option<u8>, write: &Write) -> Option<Broken> {
@@ -628,7 +631,7 @@ impl<F: Fleet> Model<F> {
             local_mark: None,
             no_compact: false,
         };
-        Arc::make_mut(&mut world.store).blocks.insert(id, Arc::new(block));
+        world.store.change().blocks.insert(id, Arc::new(block));
         Outcome::Merged(Merged::Block { id, index_size_bytes: self.scope.result_bytes })
     }
 
@@ -651,7 +654,7 @@ impl<F: Fleet> Model<F> {
         if process >= self.scope.compactors && !self.scope.operator.is_empty() {
             let marked = world.store.blocks.iter().filter(|(_, block)| block.no_compact);
             let marked = marked.map(|(id, _)| *id).collect();
-            Arc::make_mut(&mut world.processes[process as usize]).no_compact_at_start = marked;
+            world.processes[process as usize].change().no_compact_at_start = marked;
         }
         Some(())
     }
@@ -664,7 +667,7 @@ impl<F: Fleet> Model<F> {
         happening: Happening,
         tale: &mut Tale,
     ) -> Option<()> {
-        let actor = Arc::clone(&world.processes[process as usize]);
+        let actor = world.processes[process as usize].clone();
         let (now_s, choice) = (self.now_s(world), happening.choice());
         let expired = happening.reads_expired(&world.store);
         let now_ms = now_s * 1000 + if expired { TIMEOUT_MS } else { 0 };
@@ -691,7 +694,7 @@ impl<F: Fleet> Model<F> {
             coverage.decided(&decided_by);
         }
         tale.decides(&decided_by, &effects, &self.scope);
-        let actor = Arc::make_mut(&mut world.processes[process as usize]);
+        let actor = world.processes[process as usize].change();
         actor.role = role;
         actor.pending.append(&mut effects);
         actor.pending.sort_by_key(|issued| issued.id.number);

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use surehold::Issued;
+use surehold::collections::Table;
 use surehold::compaction::Effect;
 use surehold::compaction::invariant::{DoubleWork, Holding, Property, Samples};
 use surehold::compaction::marker::Marker;
@@ -14,15 +15,16 @@ use surehold::compaction::object::{
 };
 use surehold::compaction::plan::Plan;
 
-use crate::table::Table;
+use crate::part::Part;
+
 
 /// The whole state of a model: the bucket, the processes, and what may still happen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World<W, C> {
     /// The bucket.
-    pub store: Arc<Store>,
+    pub store: Part<Store>,
     /// Compactors, then cleaners.
-    pub processes: Vec<Arc<Process<W, C>>>,
+    pub processes: Vec<Part<Process<W, C>>>,
     /// Writes that may still land.
     pub late: Vec<Write>,
     /// How many late blocks have arrived.
@@ -37,6 +39,14 @@ pub struct World<W, C> {
     pub broken: Option<Broken>,
     /// What a scope's witness looks for and the rest of the state does not tell.
     pub seen: Seen,
+}
+
+impl<W: Clone + std::hash::Hash, C: Clone + std::hash::Hash> World<W, C> {
+    /// Brings the digests of changed parts up to date.
+    pub fn seal(&mut self) {
+        self.store.seal();
+        self.processes.iter_mut().for_each(Part::seal);
+    }
 }
 
 /// Things that happened, noted only in scopes whose witnesses ask for them.

@@ -6,7 +6,7 @@ use super::super::event::Outstanding;
 use super::super::marker::Owner;
 use super::super::object::{BlockId, Meta, PlanKey, ProcessId};
 use super::super::plan::Plan;
-use crate::collections::Map;
+use crate::collections::Table;
 
 /// The state of a compactor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +15,7 @@ pub struct State {
     pub(super) process: ProcessId,
     pub(super) outstanding: Outstanding,
     pub(super) search: Search,
-    pub(super) jobs: Map<u8, Job>,
+    pub(super) jobs: Table<u8, Job>,
 }
 
 impl State {
@@ -25,7 +25,7 @@ impl State {
             process,
             outstanding: Outstanding::none(incarnation),
             search: Search::Idle,
-            jobs: Map::new(),
+            jobs: Table::new(),
         }
     }
 

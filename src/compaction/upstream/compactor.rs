@@ -14,7 +14,7 @@ use super::super::object::{
 use super::super::plan::{Plan, partition_count};
 use super::Release;
 use super::status::{Inquiry, Progress, Rules, begin};
-use crate::collections::Map;
+use crate::collections::Table;
 use crate::machine::{Issued, Machine, Step, Stepped};
 
 /// Upstream's compactor at some release.
@@ -38,7 +38,7 @@ pub struct CompactorState {
     process: ProcessId,
     outstanding: Outstanding,
     search: Search,
-    jobs: Map<u8, Job>,
+    jobs: Table<u8, Job>,
 }
 
 impl CompactorState {
@@ -185,7 +185,7 @@ impl Machine for Compactor {
             process: durable.process,
             outstanding: Outstanding::none(durable.incarnation),
             search: Search::Idle,
-            jobs: Map::new(),
+            jobs: Table::new(),
         }
     }
 }

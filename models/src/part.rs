@@ -1,0 +1,80 @@
+//! Shared parts of a state that remember their hash: a step changes one or two parts of a world, and only
+//! those are copied and hashed again.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use foldhash::quality::FixedState;
+
+/// A shared part. It hashes as the 64-bit digest of its content and compares by content.
+///
+/// After a change the digest is unknown until [`Part::seal`] is called; a part is hashed only when sealed.
+#[derive(Clone, Debug)]
+pub struct Part<T> {
+    content: Arc<T>,
+    digest: Option<u64>,
+}
+
+impl<T: Clone + Hash> Part<T> {
+    /// A sealed part.
+    pub fn new(content: T) -> Self {
+        let mut part = Self { content: Arc::new(content), digest: None };
+        part.seal();
+        part
+    }
+
+    /// The content, to change.
+    pub fn change(&mut self) -> &mut T {
+        self.digest = None;
+        Arc::make_mut(&mut self.content)
+    }
+
+    /// Computes the digest if the content may have changed.
+    pub fn seal(&mut self) {
+        if self.digest.is_none() {
+            self.digest = Some(FixedState::with_seed(0x5357_2e68).hash_one(&*self.content));
+        }
+    }
+}
+
+impl<T> Deref for Part<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.content
+    }
+}
+
+impl<T: PartialEq> PartialEq for Part<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.content, &other.content)
+            || (self.digest == other.digest && self.content == other.content)
+    }
+}
+
+impl<T: Eq> Eq for Part<T> {}
+
+impl<T> Hash for Part<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        debug_assert!(self.digest.is_some(), "a part is hashed only when sealed");
+        state.write_u64(self.digest.unwrap_or(0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_part_is_another() {
+        let mut part = Part::new(vec![1]);
+        let old = part.clone();
+        part.change().push(2);
+        part.seal();
+        assert_ne!(part, old);
+        assert_ne!(part.digest, old.digest);
+        assert_eq!(part, Part::new(vec![1, 2]));
+        assert_eq!(part.digest, Part::new(vec![1, 2]).digest);
+    }
+}
