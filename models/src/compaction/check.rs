@@ -113,7 +113,8 @@ impl<F: Fleet> Judged for Model<F> {
             Goal::AllDone => {
                 let live = || {
                     let unmarked = store.holdings().filter(|h| !h.marked);
-                    unmarked.filter(|h| !store.is_stopped(h.block))
+                    let barred = |id| store.blocks.get(&id).is_some_and(|block| block.no_compact);
+                    unmarked.filter(move |h| !barred(h.block))
                 };
                 store.plans.is_empty()
                     && store.markers.is_empty()

@@ -72,6 +72,10 @@ pub trait Seen {
     fn incarnation(&self) -> u32;
     /// Whether a job of this plan and partition is under way.
     fn works_on(&self, plan: PlanId, partition: u32) -> bool;
+    /// Whether the blocks that were listed are being read one by one.
+    fn is_syncing(&self) -> bool {
+        false
+    }
     /// How many jobs are under way.
     fn jobs_running(&self) -> usize;
     /// Whether a job of another plan is under way.
@@ -254,6 +258,10 @@ impl Seen for cleaner::State {
 }
 
 impl Seen for upstream::CompactorState {
+    fn is_syncing(&self) -> bool {
+        matches!(self.search(), upstream::Search::Sync { .. })
+    }
+
     fn can_begin(&self) -> bool {
         *self.search() == upstream::Search::Idle
     }

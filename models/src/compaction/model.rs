@@ -17,7 +17,7 @@ use surehold::{EffectId, Issued, Machine};
 
 use super::coverage::Coverage;
 use super::fleet::{Fleet, Seen as _};
-use super::scope::{GROUP, Operation, Prefix as Beginning, Scope, Witness};
+use super::scope::{Act, GROUP, Operation, Scope, Until, Witness};
 use super::tale::Tale;
 use crate::part::Part;
 use super::world::{Block, Broken, Process, RoleState, Seen, Store, World, Write};
@@ -146,37 +146,81 @@ impl<F: Fleet> Model<F> {
         self.run_prefix(&mut Tale::untold())
     }
 
-    /// Runs the first compactor alone as far as the scope's prefix says.
+    /// Runs what has happened before the scope begins. A variant that does not get as far as an act says
+    /// begins where it stopped.
     pub fn run_prefix(&self, tale: &mut Tale) -> WorldOf<F> {
         let mut world = self.origin();
-        self.settle_one(&mut world, 0, tale);
-        while !self.prefix_is_done(&world) {
-            let pending = world.processes[0].pending.first();
-            let number = pending.map(|issued| issued.id.number).expect("the compactor has work");
-            self.run(&mut world, 0, number, Fate::Done, Choice::default(), tale);
-            self.settle_one(&mut world, 0, tale);
+        for act in self.scope.prefix {
+            match *act {
+                Act::Run(process, until) => self.run_until(&mut world, process, until, tale),
+                Act::Pause(process) => {
+                    tale.pauses(&self.scope, process);
+                    world.faults_left -= 1;
+                    world.processes[process as usize].change().paused = true;
+                }
+                Act::Expire => {
+                    let mut actions = Vec::new();
+                    self.enabled(&world, &mut actions);
+                    for action in actions {
+                        if let Action::Expire(key, partition) = action {
+                            tale.expires(&self.scope, &world.store, key, partition);
+                            let visit = world.store.change().markers.get_mut(&(key, partition));
+                            visit.expect("an enabled marker is there").expired = true;
+                        }
+                    }
+                }
+                Act::Upload => {
+                    let place = self.scope.early.len() + usize::from(world.arrived);
+                    tale.uploads(&self.scope, place);
+                    self.place(world.store.change(), place);
+                    world.arrived += 1;
+                }
+            }
         }
         self.settle(&mut world, &mut Tale::untold());
         world.seal();
         world
     }
 
-    fn prefix_is_done(&self, world: &WorldOf<F>) -> bool {
-        let mut markers = world.store.markers.iter();
-        let done = |partition: u32, plan: &surehold::compaction::plan::Plan| {
-            plan.members(partition).is_empty()
-                || world.store.markers.iter().any(|((_, p), visit)| {
-                    *p == partition && visit.marker.is_completed()
-                })
+    fn run_until(&self, world: &mut WorldOf<F>, process: u8, until: Until, tale: &mut Tale) {
+        const ENOUGH: usize = 200;
+        for _ in 0..ENOUGH {
+            self.settle_one(world, process, tale);
+            let waits = |issued: &&Issued<Effect>| !self.is_waiting(world, process, &issued.effect);
+            let next = world.processes[process as usize].pending.iter().find(waits);
+            let Some(number) = next.map(|issued| issued.id.number) else { return };
+            if self.has_come(world, process, until) {
+                return;
+            }
+            self.run(world, process, number, Fate::Done, Choice::default(), tale);
+        }
+    }
+
+    fn has_come(&self, world: &WorldOf<F>, process: u8, until: Until) -> bool {
+        let actor = &world.processes[process as usize];
+        let about_to = |wanted: fn(&Effect) -> bool| {
+            actor.pending.iter().any(|issued| wanted(&issued.effect))
         };
-        match self.scope.prefix {
-            Beginning::Nothing => true,
-            Beginning::PlanWritten => !world.store.plans.is_empty(),
-            Beginning::PlanDone => {
-                markers.next().is_some()
-                    && world.store.plans.iter().all(|(_, plan)| {
-                        (0..plan.count()).all(|partition| done(partition, plan))
+        let completed = |partition: u32| {
+            world.store.markers.iter().any(|((_, p), v)| *p == partition && v.marker.is_completed())
+        };
+        let RoleState::Compactor(state) = &actor.role else { return false };
+        match until {
+            Until::PlanPending => about_to(|e| matches!(e, Effect::Put(Key::Plan(_), _))),
+            Until::PlanWritten => !world.store.plans.is_empty(),
+            Until::PlanDone => {
+                let mut plans = world.store.plans.values().peekable();
+                plans.peek().is_some()
+                    && plans.all(|plan| {
+                        (0..plan.count()).all(|p| completed(p) || plan.members(p).is_empty())
                     })
+            }
+            Until::Picked => {
+                state.has_picked().is_some() && about_to(|e| matches!(e, Effect::Get(Key::Marker(..))))
+            }
+            Until::Merged => about_to(|e| matches!(e, Effect::Put(Key::Meta(_), _))),
+            Until::Synced => {
+                state.about_to_plan() || about_to(|e| matches!(e, Effect::List(Prefix::Plans)))
             }
         }
     }
@@ -262,6 +306,7 @@ impl<F: Fleet> Model<F> {
             global_mark: None,
             local_mark: None,
             no_compact: false,
+            was_no_compact: false,
         };
         store.blocks.insert(id, Arc::new(block));
     }
@@ -331,7 +376,9 @@ impl<F: Fleet> Model<F> {
         let place = self.scope.early.iter().position(|upload| upload.name == name);
         let id = BlockId(place.map_or(0, |place| place as u128 + 1));
         if let Some(block) = world.store.change().blocks.get_mut(&id) {
-            Arc::make_mut(block).no_compact = set;
+            let block = Arc::make_mut(block);
+            block.no_compact = set;
+            block.was_no_compact |= set;
         }
     }
 
@@ -536,7 +583,7 @@ impl<F: Fleet> Model<F> {
             (Key::Meta(id), Some(_)) => self.breaks_uploading(world, id),
             (Key::Plan(key), body) => {
                 let there = world.store.plans.get(&key)?;
-                let live = !is_done_or_dead(there, |id| world.store.is_stopped(id));
+                let live = !is_done_or_dead(there, |id| world.store.was_stopped(id));
                 match body {
                     None if live => Some(Broken::PlanDeleted(there.id)),
                     Some(Body::Plan(new)) if live && new.id != there.id => {
@@ -548,7 +595,7 @@ impl<F: Fleet> Model<F> {
             (Key::Marker(key, partition), None) => {
                 let marker = world.store.markers.get(&(key, partition))?.marker;
                 let plan = world.store.plan(marker.plan)?;
-                let live = !is_done_or_dead(plan, |id| world.store.is_stopped(id));
+                let live = !is_done_or_dead(plan, |id| world.store.was_stopped(id));
                 live.then_some(Broken::MarkerDeleted(plan.id, partition))
             }
             (_, _) => None,
@@ -630,6 +677,7 @@ impl<F: Fleet> Model<F> {
             global_mark: None,
             local_mark: None,
             no_compact: false,
+            was_no_compact: false,
         };
         world.store.change().blocks.insert(id, Arc::new(block));
         Outcome::Merged(Merged::Block { id, index_size_bytes: self.scope.result_bytes })
@@ -821,7 +869,11 @@ impl<F: Fleet> Model<F> {
             Key::NoCompactMark(_) | Key::GlobalNoCompactMark(_) => self.scope.operator.is_empty(),
             _ => false,
         };
+        let swift = self.scope.swift_sync
+            && matches!(&world.processes[process as usize].role,
+                RoleState::Compactor(state) if state.is_syncing());
         match effect {
+            Effect::Get(_) if swift && !reads_fail => true,
             Effect::Get(key) | Effect::Exists(key) => !reads_fail && steady(key),
             Effect::List(Prefix::Marks) => {
                 !reads_fail && only_marker && self.scope.operator.is_empty()

@@ -15,7 +15,7 @@ pub struct Scope {
     /// Blocks that may be uploaded at any time, in this order.
     pub late: Vec<Upload>,
     /// Where it begins.
-    pub prefix: Prefix,
+    pub prefix: &'static [Act],
     /// How many compactors, each with [`Scope::concurrency`] jobs.
     pub compactors: u8,
     /// How many cleaners.
@@ -44,6 +44,9 @@ pub struct Scope {
     /// Whether a plan is created only if there is none at its path: an atomicity that no plain object
     /// store has, granted to see the holes behind the missing one.
     pub atomic_plans: bool,
+    /// Whether an upstream compactor's sync is swift: the reads of metas and marks that follow its listing
+    /// come at once. A restriction on schedules, so what is found is real, and what is not may be missed.
+    pub swift_sync: bool,
     /// What must be reachable from everywhere, if that is asked.
     pub goal: Option<Goal>,
     /// Combinations that must occur within one path.
@@ -63,16 +66,57 @@ pub enum Tier {
     Deep,
 }
 
-/// Where a scope begins: what the first compactor has done alone before anybody else takes a step. It is
-/// run with the variant's own transitions, so the state is one that the variant reaches.
+/// What has happened before a scope begins. It is run with the variant's own transitions, so the state is
+/// one that the variant reaches; faults in it are paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Prefix {
-    /// Nothing.
-    Nothing,
-    /// It has written a plan.
+pub enum Act {
+    /// A process has run alone until this.
+    Run(u8, Until),
+    /// A process stands still.
+    Pause(u8),
+    /// All claims that may expire have expired.
+    Expire,
+    /// The next late block has arrived.
+    Upload,
+}
+
+/// How far a process has run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Until {
+    /// It is about to write a plan, stamped already.
+    PlanPending,
+    /// There is a plan.
     PlanWritten,
-    /// It has written a plan and completed each partition.
+    /// There is a plan, and each of its partitions is completed.
     PlanDone,
+    /// It has picked a partition and is about to look at its marker.
+    Picked,
+    /// It has merged, and is about to write the result's meta.
+    Merged,
+    /// It knows the blocks and is about to ask for plans.
+    Synced,
+}
+
+impl Act {
+    fn says(self) -> String {
+        let name = |process: u8| char::from(b'A' + process);
+        match self {
+            Self::Run(process, until) => {
+                let until = match until {
+                    Until::PlanPending => "has stamped a plan",
+                    Until::PlanWritten => "has written a plan",
+                    Until::PlanDone => "has completed a plan",
+                    Until::Picked => "has picked a partition",
+                    Until::Merged => "has merged a partition",
+                    Until::Synced => "has listed the blocks",
+                };
+                format!("{} {until}", name(process))
+            }
+            Self::Pause(process) => format!("{} stands still", name(process)),
+            Self::Expire => "claims expire".into(),
+            Self::Upload => "a late block arrives".into(),
+        }
+    }
 }
 
 /// A block to be uploaded.
@@ -259,10 +303,9 @@ impl Scope {
             format!("{} late", self.late.len()),
             format!("{} plans", self.max_plans),
         ];
-        match self.prefix {
-            Prefix::Nothing => {}
-            Prefix::PlanWritten => parts.push("after v1 is written".into()),
-            Prefix::PlanDone => parts.push("after v1 is completed".into()),
+        if !self.prefix.is_empty() {
+            let acts: Vec<_> = self.prefix.iter().map(|act| act.says()).collect();
+            parts.push(format!("begun when {}", acts.join(", then ")));
         }
         if self.concurrency > 1 {
             parts.push(format!("{} jobs each", self.concurrency));
@@ -275,6 +318,9 @@ impl Scope {
         }
         if self.atomic_plans {
             parts.push("plans created atomically".into());
+        }
+        if self.swift_sync {
+            parts.push("swift syncs".into());
         }
         if !self.beats {
             parts.push("no heartbeats".into());

@@ -171,6 +171,8 @@ pub struct Block {
     pub local_mark: Option<DeletionMark>,
     /// Its no-compact mark, both copies.
     pub no_compact: bool,
+    /// Whether it ever carried one: a plan that was dead when somebody looked may go.
+    pub was_no_compact: bool,
 }
 
 impl Block {
@@ -189,9 +191,9 @@ impl Store {
         })
     }
 
-    /// Whether a block is marked, or must not be compacted.
-    pub fn is_stopped(&self, id: BlockId) -> bool {
-        self.blocks.get(&id).is_some_and(|block| block.is_marked() || block.no_compact)
+    /// Whether a block is marked, or must not be compacted, or once must not.
+    pub fn was_stopped(&self, id: BlockId) -> bool {
+        self.blocks.get(&id).is_some_and(|block| block.is_marked() || block.was_no_compact)
     }
 
     /// The samples of some blocks.
