@@ -3,6 +3,8 @@
 //! A model adds the world and nothing else: it picks an event of the world, calls a role's `step`, and turns
 //! the effects into world state. No protocol decision is written here.
 
+#[cfg(feature = "checker")]
+pub mod command;
 pub mod compaction;
 #[cfg(feature = "checker")]
 pub mod explore;

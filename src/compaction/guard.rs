@@ -23,8 +23,6 @@ pub enum Guard {
     MarkAllBeforeDelete,
     /// `marks-before-results`
     MarksBeforeResults,
-    /// `plan-present`
-    PlanPresent,
     /// `one-plan`
     OnePlan,
     /// `look-before-claim`
@@ -49,7 +47,7 @@ pub enum Guard {
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 19] = [
         Self::AllPartitions,
         Self::ResultProof,
         Self::IdEquality,
@@ -59,7 +57,6 @@ impl Guard {
         Self::LeastSurvives,
         Self::MarkAllBeforeDelete,
         Self::MarksBeforeResults,
-        Self::PlanPresent,
         Self::OnePlan,
         Self::LookBeforeClaim,
         Self::OwnClaim,
@@ -85,7 +82,6 @@ impl Guard {
             Self::LeastSurvives => "least-survives",
             Self::MarkAllBeforeDelete => "mark-all-before-delete",
             Self::MarksBeforeResults => "marks-before-results",
-            Self::PlanPresent => "plan-present",
             Self::OnePlan => "one-plan",
             Self::LookBeforeClaim => "look-before-claim",
             Self::OwnClaim => "own-claim",
@@ -130,11 +126,8 @@ impl Guard {
             Self::MarksBeforeResults => {
                 "The cleaner reads the parents' marks before it looks for results, so a plan that another cleaner finishes meanwhile is not taken for dead."
             }
-            Self::PlanPresent => {
-                "Just before work, after the wait, the plan is still there; else its work is done or void."
-            }
             Self::OnePlan => {
-                "Just before work, after the wait, the plan is the least of all: of planners who saw no plan, one goes on."
+                "Just before work, after the wait, the plan is there and is the least of all: of planners who saw no plan, one goes on."
             }
             Self::LookBeforeClaim => "No claim is written over a live one.",
             Self::OwnClaim => "Work begins only after the worker has waited and read back its own claim.",
@@ -169,7 +162,6 @@ impl Guard {
             Self::LeastSurvives => &["two cleaners on one plan"],
             Self::MarkAllBeforeDelete => &["C2", "C20"],
             Self::MarksBeforeResults => &["two cleaners on one plan"],
-            Self::PlanPresent => &["C1", "C6"],
             Self::OnePlan => &["D13"],
             Self::LookBeforeClaim => &["M4"],
             Self::OwnClaim => &["D5"],

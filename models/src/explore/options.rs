@@ -28,7 +28,7 @@ pub struct Options {
     pub max_states: Option<u64>,
     /// An error to make on purpose, so that a test can see it being caught. Only test builds have it.
     #[cfg(test)]
-    pub(super) planted: Option<Planted>,
+    pub(crate) planted: Option<Planted>,
 }
 
 impl Options {

@@ -3,7 +3,7 @@
 /// An error of a checker that the tests plant, to see that the comparison with the second opinion catches it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[cfg_attr(not(test), allow(dead_code, reason = "only tests plant errors"))]
-pub(super) enum Planted {
+pub(crate) enum Planted {
     /// The edge of this number, counted from 0 in the order of generation, is lost after its target was generated.
     DropEdge(u64),
     /// A run that met its time limit reports as if it were exhausted.

@@ -90,11 +90,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// the least; a plan that is gone is done or void.
     fn compare_rivals(&mut self, slot: u8, job: Job, keys: &[Key]) {
         let mine = self.plan_key(&job.plan);
-        let there = keys.contains(&Key::Plan(mine));
-        let least = self.least_plan(keys).is_none_or(|least| least == mine || !there);
-        if self.judge.demands(Guard::PlanPresent, there)
-            && self.judge.demands(Guard::OnePlan, least)
-        {
+        if self.judge.demands(Guard::OnePlan, self.least_plan(keys) == Some(mine)) {
             self.work(slot, job, Phase::Checking, Effect::List(Prefix::Marks));
         } else {
             self.end(slot);
