@@ -48,6 +48,7 @@ pub(super) fn tier_name(tier: Tier) -> &'static str {
         Tier::Ci => "ci",
         Tier::Nightly => "nightly",
         Tier::Deep => "deep",
+        Tier::Upstream => "upstream",
     }
 }
 

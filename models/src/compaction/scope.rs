@@ -64,6 +64,8 @@ pub enum Tier {
     Nightly,
     /// As far as it gets.
     Deep,
+    /// For upstream's releases, with every check.
+    Upstream,
 }
 
 /// What has happened before a scope begins. It is run with the variant's own transitions, so the state is

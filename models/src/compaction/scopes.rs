@@ -33,6 +33,9 @@ pub fn base(name: &'static str, question: &'static str) -> Scope {
 /// A late block. With the two results of the early ones it makes a plan of two partitions.
 const LATE: Upload = Upload::whole('N', 2, 2);
 
+/// Above any total: a plan has one partition.
+const ONE_PARTITION: u64 = 1000;
+
 /// The first plan is written, and nobody works on it.
 const WRITTEN: &[Act] = &[Act::Run(0, Until::PlanWritten)];
 /// The first plan is completed, and nobody has cleaned up.
@@ -45,67 +48,182 @@ const TAKEN_OVER: &[Act] = &[
     Act::Expire,
     Act::Run(1, Until::PlanDone),
 ];
+/// Two workers have merged the same partition: the first stood still, and its claim expired.
+const TWINS: &[Act] =
+    &[Act::Run(0, Until::Merged), Act::Pause(0), Act::Expire, Act::Run(1, Until::Merged)];
 /// A plan with the late block is stamped and not yet written; another planner knows the early blocks.
 const STAMPED: &[Act] =
     &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending)];
+/// The same, and the planner of the former stands still.
+const STAMPED_PAUSED: &[Act] =
+    &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending), Act::Pause(1)];
+
+/// One fault of one kind.
+const PAUSE: Faults = Faults { budget: 1, pause: true, ..Faults::NONE };
+const CRASH: Faults = Faults { budget: 1, crash: true, ..Faults::NONE };
+const LOST: Faults = Faults { budget: 1, write_fails: true, reply_lost: true, ..Faults::NONE };
+const LATE_WRITE: Faults = Faults { budget: 1, write_late: true, ..Faults::NONE };
+const READ: Faults = Faults { budget: 1, read_fails: true, ..Faults::NONE };
+const CLOCK: Faults = Faults { budget: 1, clock_behind: true, same_second: true, ..Faults::NONE };
+
+/// Blocks of a smaller range's first half of hashes: with two partitions, the second is empty.
+fn halves() -> Vec<Upload> {
+    let half = |name| Upload { name, classes: 1, index_bytes: 2, part: Some((0, 2)) };
+    vec![half('X'), half('Y')]
+}
+
+/// Blocks that could hold any hash and hold none of the second half.
+fn thin() -> Vec<Upload> {
+    let thin = |name| Upload { name, classes: 1, index_bytes: 2, part: None };
+    vec![thin('X'), thin('Y')]
+}
 
 /// All scopes.
 pub fn all() -> Vec<Scope> {
+    let mut all = ours();
+    all.extend(theirs());
+    all
+}
+
+/// Scopes of the verified protocol.
+fn ours() -> Vec<Scope> {
+    use Operation::{SetNoCompact, UnsetNoCompact};
     vec![
-        Scope { picks: 2, ..base("early", "Two compactors, one cleaner, no late block.") },
-        Scope { late: vec![LATE], max_plans: 2, ..base("late-block", "") },
-        Scope { late: vec![LATE], prefix: DONE, ..base("superseded", "") },
+        Scope { picks: 2, ..base("early", "Two compactors plan and work at once, and no block comes late: is anything done twice?") },
+        Scope {
+            split_above_bytes: ONE_PARTITION,
+            completed_age: true,
+            ..base("one-partition", "Two workers want one partition, and markers grow old.")
+        },
+        Scope {
+            late: vec![LATE],
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 4,
+            witnesses: &[Witness::ParentMarked, Witness::SecondPlanDone, Witness::SupersededWhilePicked],
+            ..base("late-block", "A late block makes a second plan at any moment.")
+        },
         Scope {
             late: vec![LATE],
             prefix: DONE,
-            faults: Faults { budget: 1, pause: true, ..Faults::NONE },
-            ..base("superseded-paused", "")
+            beats: false,
+            witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePicked],
+            ..base("superseded", "A plan is cleaned up and superseded while a worker still has it in hand (#7075).")
         },
-        Scope { cleaners: 2, prefix: WRITTEN, ..base("two-cleaners", "") },
-        Scope { compactors: 3, ..base("three", "") },
-        Scope { concurrency: 2, compactors: 1, ..base("parallel-1", "") },
-        Scope { concurrency: 2, compactors: 2, ..base("parallel-2", "") },
-        Scope { faults: Faults { budget: 1, crash: true, ..Faults::NONE }, ..base("crash", "") },
-        Scope { faults: Faults { budget: 1, write_fails: true, reply_lost: true, ..Faults::NONE }, ..base("lost", "") },
-        Scope { faults: Faults { budget: 1, write_late: true, ..Faults::NONE }, ..base("late-write", "") },
-        Scope { faults: Faults { budget: 1, pause: true, ..Faults::NONE }, ..base("pause", "") },
-        Scope { faults: Faults { budget: 1, read_fails: true, ..Faults::NONE }, ..base("read-error", "") },
-        Scope { faults: Faults { budget: 1, clock_behind: true, ..Faults::NONE }, ..base("clock", "") },
-        Scope { late: vec![LATE], prefix: DONE, split_above_bytes: 100, ..base("superseded-1p", "") },
-        Scope { late: vec![LATE], prefix: DONE, compactors: 1, ..base("superseded-1c", "") },
-        Scope { late: vec![LATE], split_above_bytes: 100, ..base("late-1p", "") },
-        Scope { late: vec![LATE], prefix: DONE, beats: false, split_above_bytes: 4, ..base("superseded-21", "") },
-        Scope { split_above_bytes: 100, faults: Faults::any(1), ..base("any-1p", "") },
-        Scope { compactors: 1, faults: Faults::any(1), ..base("any-1c", "") },
-        Scope { compactors: 1, cleaners: 2, faults: Faults::any(1), prefix: WRITTEN, ..base("any-1c2", "") },
-        Scope { compactors: 3, split_above_bytes: 100, ..base("three-1p", "") },
-        Scope { compactors: 3, split_above_bytes: 100, beats: false, ..base("three-1pnb", "") },
-        Scope { late: vec![LATE], prefix: TAKEN_OVER, swift_sync: true, beats: false, atomic_plans: true, faults: Faults { budget: 1, pause: true, ..Faults::NONE }, ..base("u-taken", "") },
-        Scope { late: vec![LATE], prefix: STAMPED, swift_sync: true, beats: false, ..base("u-stamped", "") },
-        Scope { late: vec![LATE], prefix: DONE, swift_sync: true, ..base("u-superseded", "") },
-        Scope { late: vec![LATE], prefix: DONE, swift_sync: true, beats: false, atomic_plans: true, ..base("u-superseded-a", "") },
-        Scope { late: vec![LATE], prefix: DONE, swift_sync: true, beats: false, atomic_plans: true, faults: Faults { budget: 1, pause: true, ..Faults::NONE }, ..base("u-superseded-ap", "") },
-        Scope { late: vec![LATE], swift_sync: true, beats: false, ..base("u-late", "") },
-        Scope { split_above_bytes: 100, picks: 1, ..base("early-1p", "") },
-        Scope { split_above_bytes: 100, completed_age: true, ..base("early-1pa", "") },
-        Scope { split_above_bytes: 100, faults: Faults { budget: 1, crash: true, ..Faults::NONE }, ..base("crash-1p", "") },
-        Scope { split_above_bytes: 100, faults: Faults { budget: 1, write_late: true, ..Faults::NONE }, ..base("late-write-1p", "") },
-        Scope { split_above_bytes: 100, faults: Faults { budget: 1, write_fails: true, reply_lost: true, ..Faults::NONE }, ..base("lost-1p", "") },
-        Scope { split_above_bytes: 100, faults: Faults { budget: 1, pause: true, ..Faults::NONE }, ..base("pause-1p", "") },
-        Scope { split_above_bytes: 100, faults: Faults { budget: 1, read_fails: true, ..Faults::NONE }, ..base("read-1p", "") },
-        Scope { cleaners: 2, split_above_bytes: 100, prefix: &[Act::Run(0, Until::Merged), Act::Pause(0), Act::Expire, Act::Run(1, Until::Merged)], faults: Faults { budget: 1, pause: true, ..Faults::NONE }, ..base("twins-1p", "") },
-        Scope { cleaners: 2, split_above_bytes: 100, ..base("two-cleaners-1p", "") },
-        Scope { operator: vec![Operation::SetNoCompact('X'), Operation::UnsetNoCompact('X')], compactors: 1, ..base("nc-both-1c", "") },
-        Scope { operator: vec![Operation::SetNoCompact('X')], compactors: 1, ..base("nc-set-1c", "") },
-        Scope { late: vec![LATE], prefix: DONE, beats: false, max_plans: 2, ..base("sup-a", "") },
-        Scope { late: vec![LATE], prefix: TAKEN_OVER, split_above_bytes: 100, faults: Faults { budget: 1, pause: true, ..Faults::NONE }, ..base("sup-b", "") },
-        Scope { late: vec![LATE], prefix: TAKEN_OVER, split_above_bytes: 4, faults: Faults { budget: 1, pause: true, ..Faults::NONE }, ..base("sup-c", "") },
-        Scope { late: vec![LATE], prefix: STAMPED, split_above_bytes: 100, ..base("stamped", "") },
-        Scope { late: vec![LATE], prefix: STAMPED, beats: false, max_plans: 2, ..base("stamped2", "") },
-        Scope { early: vec![Upload { classes: 1, ..Upload::whole('X', 2, 2)}, Upload { classes: 1, ..Upload::whole('Y', 2, 2)} ], late: vec![LATE], prefix: DONE, beats: false, max_plans: 2, ..base("thin2", "") },
-        Scope { operator: vec![Operation::SetNoCompact('X')], ..base("nc-set", "") },
-        Scope { operator: vec![Operation::SetNoCompact('X'), Operation::UnsetNoCompact('X')], ..base("nc-both", "") },
-        Scope { early: vec![Upload { classes: 1, ..Upload::whole('X', 2, 2)}, Upload { classes: 1, ..Upload::whole('Y', 2, 2)} ], late: vec![LATE], prefix: DONE, ..base("thin", "") },
-        Scope { early: vec![Upload { classes: 1, part: Some((0,2)), ..Upload::whole('X', 2, 2)}, Upload { classes: 1, part: Some((0,2)), ..Upload::whole('Y', 2, 2)} ], late: vec![LATE], prefix: DONE, ..base("empty", "") },
+        Scope {
+            late: vec![LATE],
+            prefix: TAKEN_OVER,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            faults: PAUSE,
+            witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePaused, Witness::TwinResults],
+            ..base("superseded-paused", "A worker that has passed every check stands still while its plan is superseded (#7205).")
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: DONE,
+            split_above_bytes: 4,
+            witnesses: &[Witness::SecondPlanDone],
+            ..base("two-then-one", "The second plan has one partition, the first had two.")
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: STAMPED_PAUSED,
+            split_above_bytes: 3,
+            beats: false,
+            faults: PAUSE,
+            ..base("stamped-early", "A plan is stamped before another is made, and written after it (D13).")
+        },
+        Scope {
+            cleaners: 2,
+            prefix: WRITTEN,
+            witnesses: &[Witness::ParentMarked, Witness::TwoCleanersOnePlan],
+            ..base("two-cleaners", "Two cleaners clean up one plan.")
+        },
+        Scope {
+            cleaners: 2,
+            prefix: TWINS,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            faults: PAUSE,
+            witnesses: &[Witness::TwinResults, Witness::TwoCleanersOnePlan],
+            ..base("twins", "Two complete results of one partition, and two cleaners who look at different times.")
+        },
+        Scope {
+            compactors: 1,
+            concurrency: 2,
+            witnesses: &[Witness::ParentMarked, Witness::TwoJobs],
+            ..base("parallel-jobs", "One compactor works on two partitions at once.")
+        },
+        Scope { early: halves(), late: vec![LATE], prefix: DONE, beats: false, ..base("empty-partition", "A partition that lists no block, and does in the next plan (D1).") },
+        Scope {
+            early: thin(),
+            late: vec![LATE],
+            prefix: DONE,
+            beats: false,
+            compactors: 1,
+            witnesses: &[Witness::ParentMarked, Witness::EmptyCompleted],
+            ..base("thin-partition", "A partition that lists blocks and has no sample.")
+        },
+        Scope { faults: CLOCK, ..base("clocks", "Planners' clocks agree too well, or run backwards (D2, D3).") },
+        Scope { prefix: WRITTEN, split_above_bytes: ONE_PARTITION, faults: CRASH, ..base("crash", "A process crashes between any two operations.") },
+        Scope {
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            faults: LOST,
+            witnesses: &[Witness::ParentMarked, Witness::UnknownApplied],
+            ..base("lost-reply", "A write fails, or takes effect and its reply is lost: a completion, a claim, a mark.")
+        },
+        Scope {
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            faults: LATE_WRITE,
+            witnesses: &[Witness::ParentMarked, Witness::UnknownLanded],
+            ..base("late-write", "A write lands after its writer has given it up (D12).")
+        },
+        Scope {
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            faults: PAUSE,
+            witnesses: &[Witness::ParentMarked, Witness::TakenOverWhileAlive],
+            ..base("pause", "A worker stands still, its claim expires, another takes over.")
+        },
+        Scope { prefix: WRITTEN, split_above_bytes: ONE_PARTITION, faults: READ, ..base("read-error", "A read fails: it is not taken for an absence (D11).") },
+        Scope { compactors: 1, faults: Faults::any(1), ..base("any-fault", "One fault of any kind, two partitions, one worker.") },
+        Scope {
+            compactors: 1,
+            operator: vec![SetNoCompact('X')],
+            ..base("no-compact-set", "The operator bars a block at any moment (#6576).")
+        },
+        Scope {
+            compactors: 1,
+            operator: vec![SetNoCompact('X'), UnsetNoCompact('X')],
+            witnesses: &[Witness::ParentMarked, Witness::NoCompactSetAndRemoved],
+            ..base("no-compact-set-removed", "The operator bars a block and thinks better of it.")
+        },
+        Scope { late: vec![LATE], cleaners: 2, tier: Tier::Nightly, prefix: DONE, beats: false, ..base("two-cleaners-late-block", "Two cleaners and a late block.") },
+        Scope { faults: Faults::any(1), split_above_bytes: ONE_PARTITION, tier: Tier::Nightly, ..base("one-fault", "Early blocks and one fault of any kind.") },
+        Scope { late: vec![LATE, Upload::whole('O', 2, 3)], prefix: DONE, compactors: 1, split_above_bytes: 4, max_plans: 4, tier: Tier::Nightly, ..base("two-one-two", "Partition counts 2, 1, 2.") },
+        Scope { late: vec![LATE], tier: Tier::Nightly, ..base("late-block-two-partitions", "A late block at any moment, two partitions, from the very start.") },
+        Scope { compactors: 3, split_above_bytes: ONE_PARTITION, beats: false, tier: Tier::Nightly, ..base("three-compactors", "Three compactors, two of them planning at once.") },
+        Scope { late: vec![LATE], faults: Faults::any(1), tier: Tier::Deep, ..base("late-block-one-fault", "One late block together with one fault of any kind.") },
+        Scope { late: vec![LATE, Upload::whole('O', 2, 2)], max_plans: 5, tier: Tier::Deep, ..base("two-late-blocks", "Two late blocks.") },
+        Scope { faults: Faults::any(2), tier: Tier::Deep, ..base("two-faults", "Two faults of any kind.") },
+    ]
+}
+
+/// Scopes that upstream's releases are asked in. Their compactors' syncs are swift, except where said.
+fn theirs() -> Vec<Scope> {
+    let base = |name, question| Scope {
+        swift_sync: true,
+        beats: false,
+        tier: Tier::Upstream,
+        witnesses: &[],
+        ..base(name, question)
+    };
+    vec![
+        Scope { late: vec![LATE], prefix: DONE, atomic_plans: true, ..base("cortex-superseded", "A worker has the plan in hand while it is cleaned up and superseded (#7075).") },
+        Scope { late: vec![LATE], prefix: TAKEN_OVER, atomic_plans: true, faults: PAUSE, ..base("cortex-superseded-paused", "A worker that has passed every check stands still while its plan is superseded (#7205).") },
+        Scope { late: vec![LATE], prefix: STAMPED, split_above_bytes: 3, max_plans: 2, ..base("cortex-stamped-early", "A plan is stamped before another is made, and written after it (D13).") },
+        Scope { early: halves(), late: vec![LATE], prefix: DONE, atomic_plans: true, ..base("cortex-empty-partition", "Blind completion of an empty partition (D1).") },
     ]
 }
