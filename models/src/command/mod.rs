@@ -16,6 +16,7 @@ mod paint;
 mod progress;
 mod quantity;
 mod queue;
+mod replay;
 mod save;
 mod selection;
 mod standing;
@@ -50,6 +51,11 @@ enum Command {
     Check(check::Check),
     /// List protocols, variants, guards, scopes and properties
     List(list::List),
+    /// Replay reported races, step by step, against each variant
+    ///
+    /// Says which steps a variant refuses and which guard refused, and who lost what. With a variant, tells
+    /// each operation. Exits 1 if an outcome is not the one that the file expects.
+    Replay(replay::Replay),
 }
 
 /// How results are printed.
@@ -67,6 +73,7 @@ pub fn run() -> ExitCode {
     let result = match &cli.command {
         Command::Check(check) => check.run(),
         Command::List(list) => list.run(),
+        Command::Replay(replay) => replay.run(),
     };
     let exit = result.unwrap_or_else(|failure| failure.report());
     ExitCode::from(exit.code())

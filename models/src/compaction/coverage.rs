@@ -115,9 +115,15 @@ fn can_end(effect: &str, outcome: &str) -> bool {
 }
 
 fn effect_index(effect: &Effect) -> usize {
+    let name = effect_name(effect);
+    EFFECTS.iter().position(|other| *other == name).unwrap_or(0)
+}
+
+/// The kind of an effect, by name.
+pub fn effect_name(effect: &Effect) -> &'static str {
     use surehold::compaction::marker::Status;
     use surehold::compaction::object::Body;
-    let name = match effect {
+    match effect {
         Effect::List(Prefix::Blocks) => "list-blocks",
         Effect::List(Prefix::Marks) => "list-marks",
         Effect::List(Prefix::Plans) => "list-plans",
@@ -145,8 +151,7 @@ fn effect_index(effect: &Effect) -> usize {
         Effect::Delete(_) => "delete-marker",
         Effect::Merge(_) => "merge",
         Effect::Wait(_) => "wait",
-    };
-    EFFECTS.iter().position(|other| *other == name).unwrap_or(0)
+    }
 }
 
 fn outcome_index(outcome: &Outcome) -> usize {

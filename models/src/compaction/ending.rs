@@ -82,10 +82,17 @@ pub fn samples(scope: &Scope, set: Samples) -> String {
         match (mine.0.count_ones(), all.0.count_ones()) {
             (0, _) => None,
             (some, whole) if some == whole => Some(format!("all of {name}")),
-            (some, whole) => Some(format!("{some}/{whole} of {name}")),
+            (some, whole) => {
+                let common = gcd(some, whole);
+                Some(format!("{}/{} of {name}", some / common, whole / common))
+            }
         }
     };
     places.filter_map(of).collect::<Vec<_>>().join(", ")
+}
+
+const fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// What is left, unmarked.

@@ -76,6 +76,8 @@ pub trait Seen {
     fn is_syncing(&self) -> bool {
         false
     }
+    /// Whether a cycle has begun and nothing of it is done.
+    fn is_at_start(&self) -> bool;
     /// How many jobs are under way.
     fn jobs_running(&self) -> usize;
     /// Whether a job of another plan is under way.
@@ -156,6 +158,11 @@ impl Seen for compactor::State {
         self.jobs().any(|(_, job)| job.plan.id == plan && job.partition == partition)
     }
 
+    fn is_at_start(&self) -> bool {
+        use compactor::state::Search;
+        matches!(self.search(), Search::Idle | Search::Plans)
+    }
+
     fn jobs_running(&self) -> usize {
         self.jobs().count()
     }
@@ -214,6 +221,11 @@ impl Seen for cleaner::State {
 
     fn works_on(&self, _plan: PlanId, _partition: u32) -> bool {
         false
+    }
+
+    fn is_at_start(&self) -> bool {
+        use cleaner::state::Pass;
+        matches!(self.pass(), Pass::Idle | Pass::AllMarkers)
     }
 
     fn jobs_running(&self) -> usize {
@@ -278,6 +290,10 @@ impl Seen for upstream::CompactorState {
         self.jobs().any(|(_, job)| job.plan.id == plan && job.partition == partition)
     }
 
+    fn is_at_start(&self) -> bool {
+        matches!(self.search(), upstream::Search::Idle | upstream::Search::Blocks)
+    }
+
     fn jobs_running(&self) -> usize {
         self.jobs().count()
     }
@@ -338,6 +354,10 @@ impl Seen for upstream::CleanerState {
 
     fn works_on(&self, _plan: PlanId, _partition: u32) -> bool {
         false
+    }
+
+    fn is_at_start(&self) -> bool {
+        matches!(self.pass(), upstream::Pass::Idle | upstream::Pass::Plans)
     }
 
     fn jobs_running(&self) -> usize {

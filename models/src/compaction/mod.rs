@@ -6,8 +6,10 @@ pub mod coverage;
 pub mod ending;
 pub mod fleet;
 pub mod model;
+pub mod replay;
 #[cfg(feature = "checker")]
 pub mod runs;
+pub mod scenario;
 pub mod scope;
 pub mod scopes;
 pub mod tale;

@@ -43,6 +43,8 @@ pub struct Model<F: Fleet> {
     pub reduce: bool,
     /// Whether the scope's witnesses are asked for.
     pub witnesses: bool,
+    /// Whether double work is noted even after a fault, for telling a report to its end.
+    pub lenient_dup: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
     pub(super) compactor: Arc<F::Compactor>,
@@ -134,6 +136,7 @@ impl<F: Fleet> Model<F> {
             judged: scope.properties(),
             reduce: true,
             witnesses: false,
+            lenient_dup: false,
             coverage: None,
             compactor: Arc::new(compactor),
             cleaner: Arc::new(cleaner),
@@ -219,6 +222,9 @@ impl<F: Fleet> Model<F> {
                 state.has_picked().is_some() && about_to(|e| matches!(e, Effect::Get(Key::Marker(..))))
             }
             Until::Merged => about_to(|e| matches!(e, Effect::Put(Key::Meta(_), _))),
+            Until::Uploaded => about_to(|e| {
+                matches!(e, Effect::Put(_, Body::Marker(marker)) if marker.is_completed())
+            }),
             Until::Synced => {
                 state.about_to_plan() || about_to(|e| matches!(e, Effect::List(Prefix::Plans)))
             }
@@ -367,12 +373,16 @@ impl<F: Fleet> Model<F> {
 
     fn operate(&self, world: &mut WorldOf<F>, tale: &mut Tale) {
         let operation = self.scope.operator[usize::from(world.operated)];
-        tale.operates(operation);
         world.operated += 1;
-        let (name, set) = match operation {
-            Operation::SetNoCompact(name) => (name, true),
-            Operation::UnsetNoCompact(name) => (name, false),
-        };
+        match operation {
+            Operation::SetNoCompact(name) => self.bar(world, name, true, tale),
+            Operation::UnsetNoCompact(name) => self.bar(world, name, false, tale),
+        }
+    }
+
+    /// The operator bars an early block from compaction, or no longer does.
+    pub fn bar(&self, world: &mut WorldOf<F>, name: char, set: bool, tale: &mut Tale) {
+        tale.bars(name, set);
         let place = self.scope.early.iter().position(|upload| upload.name == name);
         let id = BlockId(place.map_or(0, |place| place as u128 + 1));
         if let Some(block) = world.store.change().blocks.get_mut(&id) {
@@ -600,7 +610,11 @@ impl<F: Fleet> Model<F> {
             }
             (_, _) => None,
         };
-        broken.filter(|broken| self.judged.contains(&broken.property()))
+        let noted = |broken: &Broken| {
+            self.judged.contains(&broken.property())
+                || (self.lenient_dup && broken.property() == Property::NoDoubleWork)
+        };
+        broken.filter(noted)
     }
 
     fn breaks_marking(
@@ -632,7 +646,7 @@ impl<F: Fleet> Model<F> {
         if !(block.chunks && block.index) {
             return Some(Broken::MetaBeforeData(id));
         }
-        if self.is_disturbed(world) || block.meta.is_some() {
+        if (self.is_disturbed(world) && !self.lenient_dup) || block.meta.is_some() {
             return None;
         }
         let inputs: Vec<_> =
@@ -890,7 +904,7 @@ impl<F: Fleet> Model<F> {
 
     /// Whether a wait is not over: somebody who is not standing still has yet to write what the wait is for,
     /// having looked before.
-    fn is_waiting(&self, world: &WorldOf<F>, process: u8, effect: &Effect) -> bool {
+    pub(super) fn is_waiting(&self, world: &WorldOf<F>, process: u8, effect: &Effect) -> bool {
         let Effect::Wait(wait) = effect else { return false };
         let Key::Marker(_, partition) = wait.after else { return false };
         let about_to = |actor: &ProcessOf<F>| {

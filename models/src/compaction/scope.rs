@@ -95,6 +95,8 @@ pub enum Until {
     Picked,
     /// It has merged, and is about to write the result's meta.
     Merged,
+    /// It has uploaded a result, and is about to write that its partition is completed.
+    Uploaded,
     /// It knows the blocks and is about to ask for plans.
     Synced,
 }
@@ -110,6 +112,7 @@ impl Act {
                     Until::PlanDone => "has completed a plan",
                     Until::Picked => "has picked a partition",
                     Until::Merged => "has merged a partition",
+                    Until::Uploaded => "has uploaded a result",
                     Until::Synced => "has listed the blocks",
                 };
                 format!("{} {until}", name(process))

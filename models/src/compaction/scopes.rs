@@ -48,9 +48,14 @@ const TAKEN_OVER: &[Act] = &[
     Act::Expire,
     Act::Run(1, Until::PlanDone),
 ];
-/// Two workers have merged the same partition: the first stood still, and its claim expired.
-const TWINS: &[Act] =
-    &[Act::Run(0, Until::Merged), Act::Pause(0), Act::Expire, Act::Run(1, Until::Merged)];
+/// Two workers have uploaded a result of the same partition: the first stood still, and its claim expired.
+const TWINS: &[Act] = &[
+    Act::Run(0, Until::Merged),
+    Act::Pause(0),
+    Act::Expire,
+    Act::Run(1, Until::Uploaded),
+    Act::Run(0, Until::Uploaded),
+];
 /// A plan with the late block is stamped and not yet written; another planner knows the early blocks.
 const STAMPED: &[Act] =
     &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending)];

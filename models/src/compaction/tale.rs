@@ -7,7 +7,7 @@ use surehold::compaction::plan::Plan;
 use surehold::compaction::{Effect, Guard, Merged, Outcome};
 
 use super::model::{Choice, Clock, Fate};
-use super::scope::{Operation, Scope};
+use super::scope::Scope;
 use super::world::{Store, Write};
 
 /// A story being told, or not: an untold one costs nothing.
@@ -86,11 +86,12 @@ impl Tale {
         });
     }
 
-    pub(super) fn operates(&mut self, operation: Operation) {
+    pub(super) fn bars(&mut self, name: char, set: bool) {
         self.tell(|| {
-            let action = match operation {
-                Operation::SetNoCompact(name) => format!("sets a no-compact mark on {name}"),
-                Operation::UnsetNoCompact(name) => format!("removes the no-compact mark from {name}"),
+            let action = if set {
+                format!("sets a no-compact mark on {name}")
+            } else {
+                format!("removes the no-compact mark from {name}")
             };
             ("operator".into(), action, String::new())
         });
