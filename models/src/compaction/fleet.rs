@@ -60,6 +60,12 @@ pub trait Fleet: Clone + Send + Sync + 'static {
     /// Whether plans and markers are told apart by their stamps, so that the clock has to advance with
     /// each plan. The verified protocol compares no stamp with another: there one instant will do.
     fn is_dated(&self) -> bool;
+
+    /// Whether a compactor looks for marks in the step before it merges, so that it can be held to them.
+    /// Upstream's goes by its sync.
+    fn looks_before_work(&self) -> bool {
+        !self.is_dated()
+    }
 }
 
 /// What a world sees of a role's state.

@@ -50,6 +50,7 @@ pub struct Model<F: Fleet> {
     pub(super) compactor: Arc<F::Compactor>,
     pub(super) cleaner: Arc<F::Cleaner>,
     dated: bool,
+    looks_before_work: bool,
 }
 
 /// An event of the world.
@@ -141,6 +142,7 @@ impl<F: Fleet> Model<F> {
             compactor: Arc::new(compactor),
             cleaner: Arc::new(cleaner),
             dated: fleet.is_dated(),
+            looks_before_work: fleet.looks_before_work(),
         }
     }
 
@@ -207,8 +209,10 @@ impl<F: Fleet> Model<F> {
         let completed = |partition: u32| {
             world.store.markers.iter().any(|((_, p), v)| *p == partition && v.marker.is_completed())
         };
-        let RoleState::Compactor(state) = &actor.role else { return false };
+        let gone = world.store.plans.is_empty() && world.store.markers.is_empty();
+        let RoleState::Compactor(state) = &actor.role else { return until == Until::Gone && gone };
         match until {
+            Until::Gone => gone,
             Until::PlanPending => about_to(|e| matches!(e, Effect::Put(Key::Plan(_), _))),
             Until::PlanWritten => !world.store.plans.is_empty(),
             Until::PlanDone => {
@@ -770,7 +774,7 @@ impl<F: Fleet> Model<F> {
             Effect::Put(Key::Marker(..), Body::Marker(marker)) => {
                 marker.visited_ms %= TIMEOUT_MS;
             }
-            Effect::Merge(merge) if world.broken.is_none() => {
+            Effect::Merge(merge) if world.broken.is_none() && self.looks_before_work => {
                 let no_compact = |id: &&BlockId| {
                     world.store.blocks.get(id).is_some_and(|block| block.no_compact)
                 };

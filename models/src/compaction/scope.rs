@@ -97,6 +97,8 @@ pub enum Until {
     Merged,
     /// It has uploaded a result, and is about to write that its partition is completed.
     Uploaded,
+    /// There is no plan and no marker.
+    Gone,
     /// It knows the blocks and is about to ask for plans.
     Synced,
 }
@@ -105,6 +107,7 @@ impl Act {
     fn says(self) -> String {
         let name = |process: u8| char::from(b'A' + process);
         match self {
+            Self::Run(_, Until::Gone) => "the cleaner has cleaned up".into(),
             Self::Run(process, until) => {
                 let until = match until {
                     Until::PlanPending => "has stamped a plan",
@@ -113,6 +116,7 @@ impl Act {
                     Until::Picked => "has picked a partition",
                     Until::Merged => "has merged a partition",
                     Until::Uploaded => "has uploaded a result",
+                    Until::Gone => "has cleaned up",
                     Until::Synced => "has listed the blocks",
                 };
                 format!("{} {until}", name(process))

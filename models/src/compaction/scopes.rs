@@ -59,6 +59,27 @@ const TWINS: &[Act] = &[
 /// A plan with the late block is stamped and not yet written; another planner knows the early blocks.
 const STAMPED: &[Act] =
     &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending)];
+/// A worker holds the first plan and is about to look for a free partition; the plan has been completed since.
+const HELD: &[Act] = &[
+    Act::Run(0, Until::PlanWritten),
+    Act::Run(1, Until::Picked),
+    Act::Run(0, Until::PlanDone),
+];
+/// A worker of the first plan has passed every check, merged, and stands still; the plan has been completed
+/// and cleaned up without it, and a late block has come.
+const LEFT_BEHIND: &[Act] = &[
+    Act::Run(0, Until::Merged),
+    Act::Pause(0),
+    Act::Expire,
+    Act::Run(1, Until::PlanDone),
+    Act::Run(2, Until::Gone),
+    Act::Upload,
+];
+/// A planner knows the early blocks; the first plan has been written and completed since.
+const OLD_LISTING: &[Act] = &[Act::Run(1, Until::Synced), Act::Run(0, Until::PlanDone)];
+/// A planner knows the early blocks, another the late one as well.
+const TWO_LISTINGS: &[Act] =
+    &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::Synced)];
 /// The same, and the planner of the former stands still.
 const STAMPED_PAUSED: &[Act] =
     &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending), Act::Pause(1)];
@@ -170,7 +191,7 @@ fn ours() -> Vec<Scope> {
             ..base("thin-partition", "A partition that lists blocks and has no sample.")
         },
         Scope { faults: CLOCK, ..base("clocks", "Planners' clocks agree too well, or run backwards (D2, D3).") },
-        Scope { prefix: WRITTEN, split_above_bytes: ONE_PARTITION, faults: CRASH, ..base("crash", "A process crashes between any two operations.") },
+        Scope { compactors: 1, prefix: WRITTEN, late: vec![LATE], faults: CRASH, ..base("crash", "A process crashes between any two operations, and a block comes late.") },
         Scope {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
@@ -205,6 +226,7 @@ fn ours() -> Vec<Scope> {
             witnesses: &[Witness::ParentMarked, Witness::NoCompactSetAndRemoved],
             ..base("no-compact-set-removed", "The operator bars a block and thinks better of it.")
         },
+        Scope { prefix: WRITTEN, split_above_bytes: ONE_PARTITION, faults: CRASH, tier: Tier::Nightly, ..base("crash-two-compactors", "A process crashes between any two operations, and another takes over.") },
         Scope { late: vec![LATE], cleaners: 2, tier: Tier::Nightly, prefix: DONE, beats: false, ..base("two-cleaners-late-block", "Two cleaners and a late block.") },
         Scope { faults: Faults::any(1), split_above_bytes: ONE_PARTITION, tier: Tier::Nightly, ..base("one-fault", "Early blocks and one fault of any kind.") },
         Scope { late: vec![LATE, Upload::whole('O', 2, 3)], prefix: DONE, compactors: 1, split_above_bytes: 4, max_plans: 4, tier: Tier::Nightly, ..base("two-one-two", "Partition counts 2, 1, 2.") },
@@ -218,6 +240,7 @@ fn ours() -> Vec<Scope> {
 
 /// Scopes that upstream's releases are asked in. Their compactors' syncs are swift, except where said.
 fn theirs() -> Vec<Scope> {
+    use Operation::{SetNoCompact, UnsetNoCompact};
     let base = |name, question| Scope {
         swift_sync: true,
         beats: false,
@@ -226,9 +249,17 @@ fn theirs() -> Vec<Scope> {
         ..base(name, question)
     };
     vec![
-        Scope { late: vec![LATE], prefix: DONE, atomic_plans: true, ..base("cortex-superseded", "A worker has the plan in hand while it is cleaned up and superseded (#7075).") },
+        Scope { late: vec![LATE], prefix: HELD, atomic_plans: true, ..base("cortex-superseded", "A worker has the plan in hand while it is cleaned up and superseded (#7075).") },
         Scope { late: vec![LATE], prefix: TAKEN_OVER, atomic_plans: true, faults: PAUSE, ..base("cortex-superseded-paused", "A worker that has passed every check stands still while its plan is superseded (#7205).") },
+        Scope { prefix: DONE, atomic_plans: true, max_plans: 2, ..base("cortex-cleaned-up", "A completed plan is cleaned up while workers look for work (#7129, #7257).") },
+        Scope { prefix: OLD_LISTING, atomic_plans: true, max_plans: 2, goal: Some(Goal::NoPlan), ..base("cortex-old-listing", "A planner with an old listing writes its plan after the first is cleaned up (#7157).") },
+        Scope { compactors: 1, prefix: DONE, faults: CRASH, max_plans: 2, goal: Some(Goal::NoOrphanMarker), ..base("cortex-cleaner-crash", "The cleaner crashes between the plan's file and its markers (#7208).") },
+        Scope { early: halves(), late: vec![LATE], prefix: HELD, atomic_plans: true, ..base("cortex-empty-partition", "Blind completion of an empty partition (D1).") },
+        Scope { late: vec![LATE], prefix: TWO_LISTINGS, split_above_bytes: 3, max_plans: 2, faults: Faults { budget: 1, same_second: true, ..Faults::NONE }, ..base("cortex-same-second", "Two planners stamp different plans with one second (D2).") },
+        Scope { late: vec![LATE], prefix: LEFT_BEHIND, atomic_plans: true, faults: Faults { budget: 2, pause: true, clock_behind: true, ..Faults::NONE }, ..base("cortex-clock-behind", "A paused worker's completion, and a new plan stamped by a clock that is behind (D3).") },
+        Scope { late: vec![LATE], prefix: DONE, atomic_plans: true, cleaners: 2, max_plans: 2, ..base("cortex-two-cleaners", "A cleaner acts on what it saw before another cleaned up (D4).") },
         Scope { late: vec![LATE], prefix: STAMPED, split_above_bytes: 3, max_plans: 2, ..base("cortex-stamped-early", "A plan is stamped before another is made, and written after it (D13).") },
-        Scope { early: halves(), late: vec![LATE], prefix: DONE, atomic_plans: true, ..base("cortex-empty-partition", "Blind completion of an empty partition (D1).") },
+        Scope { prefix: WRITTEN, compactors: 1, operator: vec![SetNoCompact('X')], atomic_plans: true, max_plans: 2, ..base("cortex-no-compact-set", "The operator bars a block at any moment (#6576).") },
+        Scope { prefix: WRITTEN, compactors: 1, operator: vec![SetNoCompact('X'), UnsetNoCompact('X')], atomic_plans: true, max_plans: 2, ..base("cortex-no-compact-set-removed", "The operator bars a block and thinks better of it.") },
     ]
 }
