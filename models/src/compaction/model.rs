@@ -210,8 +210,12 @@ impl<F: Fleet> Model<F> {
             world.store.markers.iter().any(|((_, p), v)| *p == partition && v.marker.is_completed())
         };
         let gone = world.store.plans.is_empty() && world.store.markers.is_empty();
-        let RoleState::Compactor(state) = &actor.role else { return until == Until::Gone && gone };
+        let deleting = about_to(|e| matches!(e, Effect::Delete(Key::Plan(_))));
+        let RoleState::Compactor(state) = &actor.role else {
+            return (until == Until::Gone && gone) || (until == Until::Deleting && deleting);
+        };
         match until {
+            Until::Deleting => deleting,
             Until::Gone => gone,
             Until::PlanPending => about_to(|e| matches!(e, Effect::Put(Key::Plan(_), _))),
             Until::PlanWritten => !world.store.plans.is_empty(),
@@ -229,8 +233,10 @@ impl<F: Fleet> Model<F> {
             Until::Uploaded => about_to(|e| {
                 matches!(e, Effect::Put(_, Body::Marker(marker)) if marker.is_completed())
             }),
+            // Ours has then listed blocks and found no plan; upstream's asks for plans next.
+            Until::Synced if self.dated => about_to(|e| matches!(e, Effect::List(Prefix::Plans))),
             Until::Synced => {
-                state.about_to_plan() || about_to(|e| matches!(e, Effect::List(Prefix::Plans)))
+                state.about_to_plan() && about_to(|e| matches!(e, Effect::List(Prefix::Marks)))
             }
         }
     }

@@ -99,6 +99,8 @@ pub enum Until {
     Uploaded,
     /// There is no plan and no marker.
     Gone,
+    /// It is about to delete a plan.
+    Deleting,
     /// It knows the blocks and is about to ask for plans.
     Synced,
 }
@@ -107,7 +109,8 @@ impl Act {
     fn says(self) -> String {
         let name = |process: u8| char::from(b'A' + process);
         match self {
-            Self::Run(_, Until::Gone) => "the cleaner has cleaned up".into(),
+            Self::Run(_, Until::Gone) => "a cleaner has cleaned up".into(),
+            Self::Run(_, Until::Deleting) => "a cleaner is about to delete a plan".into(),
             Self::Run(process, until) => {
                 let until = match until {
                     Until::PlanPending => "has stamped a plan",
@@ -117,6 +120,7 @@ impl Act {
                     Until::Merged => "has merged a partition",
                     Until::Uploaded => "has uploaded a result",
                     Until::Gone => "has cleaned up",
+                    Until::Deleting => "is about to delete a plan",
                     Until::Synced => "has listed the blocks",
                 };
                 format!("{} {until}", name(process))

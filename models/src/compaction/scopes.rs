@@ -75,6 +75,13 @@ const LEFT_BEHIND: &[Act] = &[
     Act::Run(2, Until::Gone),
     Act::Upload,
 ];
+/// A cleaner is about to delete the first plan; another has cleaned up meanwhile, and a late block has come.
+const STALE_CLEANER: &[Act] = &[
+    Act::Run(0, Until::PlanDone),
+    Act::Run(2, Until::Deleting),
+    Act::Run(3, Until::Gone),
+    Act::Upload,
+];
 /// A planner knows the early blocks; the first plan has been written and completed since.
 const OLD_LISTING: &[Act] = &[Act::Run(1, Until::Synced), Act::Run(0, Until::PlanDone)];
 /// A planner knows the early blocks, another the late one as well.
@@ -166,6 +173,14 @@ fn ours() -> Vec<Scope> {
             ..base("two-cleaners", "Two cleaners clean up one plan.")
         },
         Scope {
+            late: vec![LATE],
+            cleaners: 2,
+            prefix: STALE_CLEANER,
+            split_above_bytes: ONE_PARTITION,
+            witnesses: &[Witness::SecondPlanDone],
+            ..base("stale-cleaner", "A cleaner acts on what it saw before another cleaned up (D4).")
+        },
+        Scope {
             cleaners: 2,
             prefix: TWINS,
             split_above_bytes: ONE_PARTITION,
@@ -191,7 +206,7 @@ fn ours() -> Vec<Scope> {
             ..base("thin-partition", "A partition that lists blocks and has no sample.")
         },
         Scope { faults: CLOCK, ..base("clocks", "Planners' clocks agree too well, or run backwards (D2, D3).") },
-        Scope { compactors: 1, prefix: WRITTEN, late: vec![LATE], faults: CRASH, ..base("crash", "A process crashes between any two operations, and a block comes late.") },
+        Scope { compactors: 1, faults: CRASH, ..base("crash", "A process crashes between any two operations.") },
         Scope {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,

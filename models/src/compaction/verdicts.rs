@@ -91,7 +91,7 @@ pub fn mutants() -> Vec<Mutant> {
         NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let table: [Row; 26] = [
+    let table: [Row; 25] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["C1"], &[ResultProof, IdEquality, MarkerPathId], "two-then-one", NoSampleLost),
         (&["C7", "D3"], &[ResultProof, IdEquality, MarkerPathId], "superseded-paused", NoSampleLost),
@@ -100,7 +100,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["D1"], &[EmptyDerived, IdEquality, MarkerPathId], "empty-partition", NoSampleLost),
         (&["D2", "D11", "D13"], &[PlanPathId], "early", OnlyDeadPlansDeleted),
         (&["D12"], &[PlanPathId], "late-write", OnlyDeadPlansDeleted),
-        (&["D4"], &[PlanPathId], "two-cleaners", OnlyDeadPlansDeleted),
+        (&["D4"], &[PlanPathId], "stale-cleaner", OnlyDeadPlansDeleted),
         (
             &["D13"],
             &[PlanPathId, ResultProof, IdEquality, MarkerPathId],
@@ -120,7 +120,6 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C9"], &[NoCompactUnmarked], "no-compact-set", NoCompactRespected),
         (&["C4"], &[DeadPlansGo], "early", Recoverable),
         (&["C5"], &[SweepOrphans], "one-partition", Recoverable),
-        (&["D12"], &[SweepOrphans], "crash", Recoverable),
         (&["D10"], &[TwinsMerge], "pause", Recoverable),
         (&["D10"], &[TwinsMerge], "lost-reply", Recoverable),
     ];
