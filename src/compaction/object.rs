@@ -66,7 +66,7 @@ pub enum Key {
     Index(BlockId),
     /// `<block>/meta.json`; last up: its presence makes the block complete (M1).
     Meta(BlockId),
-    /// `markers/<block>-deletion-mark.json`; the first of the two copies to be written.
+    /// `markers/<block>-deletion-mark.json`: the copy that is listed.
     GlobalDeletionMark(BlockId),
     /// `<block>/deletion-mark.json`.
     DeletionMark(BlockId),

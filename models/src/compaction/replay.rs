@@ -10,7 +10,7 @@ use surehold::{Issued, Verified};
 use super::coverage::effect_name;
 use super::ending::samples;
 use super::fleet::{Cortex, Fleet, Ours, Seen as _};
-use super::model::{Action, Choice, Fate, Model, WorldOf};
+use super::model::{Action, Choice, Clock, Fate, Model, WorldOf};
 use super::scenario::{Goal, Move, Outcome, Scenario, Unreadable};
 use super::tale::{Line, Tale, block_name, plan_name};
 use super::world::{Broken, RoleState};
@@ -69,7 +69,14 @@ fn play<F: Fleet>(
     model.judged = Property::ALL.to_vec();
     model.judged.retain(|property| *property != Property::NoDoubleWork);
     model.lenient_dup = true;
-    let mut stage = Stage { world: model.start(), model, fails: None, twice: false, harmed: false };
+    let mut stage = Stage {
+        world: model.start(),
+        model,
+        fails: None,
+        clock: None,
+        twice: false,
+        harmed: false,
+    };
     let mut steps = Vec::new();
     for scene in &scenario.steps {
         let mut played =
@@ -89,6 +96,8 @@ struct Stage<F: Fleet> {
     world: WorldOf<F>,
     /// A process whose next operation fails.
     fails: Option<u8>,
+    /// A planner whose next plan is stamped by such a clock.
+    clock: Option<(u8, Clock)>,
     /// Whether work was done twice.
     twice: bool,
     /// Whether a live plan or a marker of one was deleted.
@@ -99,29 +108,65 @@ impl<F: Fleet> Stage<F> {
     fn act(&mut self, movement: Move, played: &mut Played) {
         match movement {
             Move::Run(process, goal) => self.run(process, &goal, played),
-            Move::Pause(process) => self.take(Action::Pause(process), played),
-            Move::Crash(process) => self.take(Action::Crash(process), played),
+            Move::Pause(process) => self.happen(Action::Pause(process), played),
+            Move::Crash(process) => self.happen(Action::Crash(process), played),
             Move::Fail(process) => self.fails = Some(process),
-            Move::Upload => self.take(Action::Upload, played),
+            Move::Beat(process) => self.beat(process, played),
+            Move::Clock(process, clock) => self.clock = Some((process, clock)),
+            Move::Upload => self.happen(Action::Upload, played),
             Move::Bar(name) => self.bar(name, true, played),
             Move::Unbar(name) => self.bar(name, false, played),
             Move::Expire => {
                 let mut actions = Vec::new();
                 self.model.enabled(&self.world, &mut actions);
                 for action in actions.into_iter().filter(|a| matches!(a, Action::Expire(..))) {
-                    self.take(action, played);
+                    self.happen(action, played);
                 }
             }
         }
     }
 
-    fn take(&mut self, action: Action, played: &mut Played) {
+    /// What needs nobody's doing happens.
+    fn happen(&mut self, action: Action, played: &mut Played) {
+        played.done &= self.take(action, played);
+    }
+
+    /// Takes an action; whether it could happen.
+    fn take(&mut self, action: Action, played: &mut Played) -> bool {
         let mut tale = Tale::told();
-        if let Some(next) = self.model.apply(&self.world, action, &mut tale) {
-            self.world = next;
-        }
+        let Some(next) = self.model.apply(&self.world, action, &mut tale) else { return false };
+        self.world = next;
         self.note();
         played.lines.extend(tale.into_lines());
+        true
+    }
+
+    /// A heartbeat of a compactor's one job is sent and written.
+    fn beat(&mut self, process: u8, played: &mut Played) {
+        if !self.take(Action::Beat(process, 0), played) {
+            played.done = false;
+            return;
+        }
+        let pending = &self.world.processes[process as usize].pending;
+        let beat = pending.iter().find(|issued| effect_name(&issued.effect) == "put-beat");
+        if let Some(number) = beat.map(|issued| issued.id.number) {
+            let (fate, choice) = (Fate::Done, Choice::default());
+            self.happen(Action::Run { process, number, fate, choice }, played);
+        }
+    }
+
+    /// Carries out an operation. Only one that stamps a plan can be done by a wrong clock.
+    fn operate(&mut self, process: u8, number: u16, fate: Fate, played: &mut Played) {
+        let wrong = self.clock.filter(|(who, _)| *who == process && self.world.plans_made > 0);
+        if let Some((_, clock)) = wrong {
+            let choice = Choice { clock, ..Choice::default() };
+            if self.take(Action::Run { process, number, fate, choice }, played) {
+                self.clock = None;
+                return;
+            }
+        }
+        let choice = Choice::default();
+        self.happen(Action::Run { process, number, fate, choice }, played);
     }
 
     /// Takes note of what was broken, and goes on: a report is told to its end.
@@ -172,10 +217,7 @@ impl<F: Fleet> Stage<F> {
             let fate = if fails { Fate::Failed } else { Fate::Done };
             let number = issued.id.number;
             let before = played.lines.len();
-            self.take(
-                Action::Run { process, number, fate, choice: Choice::default() },
-                played,
-            );
+            self.operate(process, number, fate, played);
             let decided = played.lines[before..].iter().flat_map(|line| &line.decided_by);
             refused_by.extend(decided.copied());
         }
@@ -220,13 +262,22 @@ impl<F: Fleet> Stage<F> {
                 }
                 RoleState::Cleaner(_) => false,
             },
+            Goal::Synced => {
+                let knows = |i: &Issued<Effect>| {
+                    matches!(effect_name(&i.effect), "list-plans" | "put-plan")
+                };
+                !self.is_at_start(process) && actor.pending.iter().any(knows)
+            }
             Goal::Idle => self.is_at_start(process),
             Goal::Completed(partitions) => partitions.iter().all(|p| completed(*p)),
             Goal::Done => store.plans.values().any(|plan| {
                 Some(plan.id) == newest
                     && (0..plan.count()).all(|p| completed(p) || plan.members(p).is_empty())
             }),
-            Goal::Gone => store.plans.is_empty() && store.markers.is_empty(),
+            // A pass between a plan's deletion and its markers' would go on to meet the next plan's.
+            Goal::Gone => {
+                self.is_at_start(process) && store.plans.is_empty() && store.markers.is_empty()
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::model::Clock;
 use super::scope::{Faults, Operation, Scope, Tier, Upload};
 
 /// A scenario file.
@@ -145,6 +146,10 @@ pub enum Move {
     Crash(u8),
     /// `A fails`: its next operation fails.
     Fail(u8),
+    /// `A beats`: it sends a heartbeat for the partition it works on.
+    Beat(u8),
+    /// `A clock same`, `A clock behind`: the next plan it makes is stamped by such a clock.
+    Clock(u8, Clock),
     /// `claims expire`.
     Expire,
     /// `block arrives`: the next late one.
@@ -162,13 +167,15 @@ pub enum Goal {
     AboutTo(String, Option<u32>),
     /// `picked`: it holds a plan and is about to look at a partition's marker.
     Picked,
+    /// `synced`: it knows the blocks and their marks, and has done nothing about them.
+    Synced,
     /// `idle`: it has finished what it was at.
     Idle,
     /// `completed 1 2 3`: these partitions of the newest plan are completed.
     Completed(Vec<u32>),
     /// `done`: each partition of the newest plan is completed.
     Done,
-    /// `gone`: there is no plan and no marker.
+    /// `gone`: there is no plan and no marker, and its pass is over.
     Gone,
 }
 
@@ -257,12 +264,26 @@ impl Scenario {
             [who, "pauses"] => self.process(who).map(Move::Pause).ok_or_else(unreadable),
             [who, "crashes"] => self.process(who).map(Move::Crash).ok_or_else(unreadable),
             [who, "fails"] => self.process(who).map(Move::Fail).ok_or_else(unreadable),
+            [who, "beats"] => self.compactor(who).map(Move::Beat).ok_or_else(unreadable),
+            [who, "clock", shows] => {
+                let clock = match *shows {
+                    "same" => Clock::Same,
+                    "behind" => Clock::Behind,
+                    _ => return Err(unreadable()),
+                };
+                let planner = self.compactor(who).ok_or_else(unreadable)?;
+                Ok(Move::Clock(planner, clock))
+            }
             [who, "until", goal @ ..] => {
                 let who = self.process(who).ok_or_else(unreadable)?;
                 Ok(Move::Run(who, read_goal(goal).ok_or_else(unreadable)?))
             }
             _ => Err(unreadable()),
         }
+    }
+
+    fn compactor(&self, name: &str) -> Option<u8> {
+        self.process(name).filter(|process| *process < self.world.compactors)
     }
 
     fn process(&self, name: &str) -> Option<u8> {
@@ -281,6 +302,7 @@ impl Scenario {
 fn read_goal(words: &[&str]) -> Option<Goal> {
     match words {
         ["picked"] => Some(Goal::Picked),
+        ["synced"] => Some(Goal::Synced),
         ["idle"] => Some(Goal::Idle),
         ["done"] => Some(Goal::Done),
         ["gone"] => Some(Goal::Gone),
@@ -292,5 +314,39 @@ fn read_goal(words: &[&str]) -> Option<Goal> {
             rest.iter().map(|p| p.parse().ok()).collect::<Option<_>>().map(Goal::Completed)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario() -> Scenario {
+        let text = r#"{
+            "name": "a test", "story": [], "steps": [], "expect": {},
+            "world": {
+                "early": [{ "name": "X", "bytes": 2 }], "compactors": 2,
+                "classes": 2, "split_above_bytes": 2, "result_bytes": 0
+            }
+        }"#;
+        Scenario::parse(text).expect("it is a scenario")
+    }
+
+    #[test]
+    fn the_clock_of_a_planner_is_set_by_name() {
+        let read = |text: &str| scenario().read(text).ok();
+        assert_eq!(read("A clock same"), Some(Move::Clock(0, Clock::Same)));
+        assert_eq!(read("B clock behind"), Some(Move::Clock(1, Clock::Behind)));
+        for wrong in ["C clock same", "cleaner clock same", "A clock later", "A clock"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_a_compactor_beats() {
+        let read = |text: &str| scenario().read(text).ok();
+        assert_eq!(read("A beats"), Some(Move::Beat(0)));
+        assert_eq!(read("cleaner beats"), None);
+        assert_eq!(read("A until synced"), Some(Move::Run(0, Goal::Synced)));
     }
 }

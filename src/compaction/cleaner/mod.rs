@@ -8,8 +8,6 @@ pub mod state;
 
 pub use state::State;
 
-use std::sync::Arc;
-
 use super::compactor::Durable;
 use super::effect::Effect;
 use super::event::{Event, Outcome, Refusal, Task};
@@ -148,12 +146,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 }
                 self.read_markers(case, look, evidence, unread);
             }
-            (Pass::MarkingGlobal(case, marks), Outcome::Applied) => {
+            (Pass::Marking(case, marks), Outcome::Applied) => {
                 let (id, because) = marks[0];
                 let body = Body::DeletionMark(DeletionMark { because });
-                self.go(Pass::Marking(case, marks), Effect::Put(Key::DeletionMark(id), body));
+                let put = Effect::Put(Key::GlobalDeletionMark(id), body);
+                self.go(Pass::MarkingGlobal(case, marks), put);
             }
-            (Pass::Marking(case, mut marks), Outcome::Applied) => {
+            (Pass::MarkingGlobal(case, mut marks), Outcome::Applied) => {
                 marks.remove(0);
                 self.mark(case, marks);
             }
@@ -266,14 +265,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    /// Writes the first of these marks: the global copy first (dossier 2).
+    /// Writes the first of these marks: the block's own copy, then the global one, which is what everybody
+    /// lists. Whoever sees a mark then knows that both copies are there. Upstream writes them the other way
+    /// round (dossier 2), and a crash in between leaves half a mark that looks whole.
     fn mark(&mut self, case: Case, marks: Marks) {
         if let Some(&(id, because)) = marks.first() {
-            let put = Effect::Put(
-                Key::GlobalDeletionMark(id),
-                Body::DeletionMark(DeletionMark { because }),
-            );
-            self.go(Pass::MarkingGlobal(case, marks), put);
+            let body = Body::DeletionMark(DeletionMark { because });
+            self.go(Pass::Marking(case, marks), Effect::Put(Key::DeletionMark(id), body));
         } else if self.judge.keeps(Guard::MarkAllBeforeDelete) {
             self.delete_plan(case, marks);
         } else {
@@ -330,14 +328,4 @@ fn is_orphan(marker: &Key, plans: &[PlanKey]) -> bool {
         _ => folder.group == plan.group,
     };
     plans.iter().find(same).is_none()
-}
-
-/// What a test or a model needs to build a plan's case by hand.
-#[cfg(feature = "weaken")]
-impl Case {
-    /// A case of one plan.
-    #[must_use]
-    pub fn of(key: PlanKey, plan: Arc<super::plan::Plan>) -> Self {
-        Self { key, plan, rest: Vec::new() }
-    }
 }

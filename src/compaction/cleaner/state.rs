@@ -57,10 +57,10 @@ pub enum Pass {
     Metas(Case, Look, Evidence, Vec<BlockId>),
     /// Reading the marker of the first of these partitions, which have no result.
     Markers(Case, Look, Evidence, Vec<u32>),
-    /// Writing the global copy of the first of these marks.
-    MarkingGlobal(Case, Vec<(BlockId, MarkReason)>),
-    /// Writing the block's own copy of it.
+    /// Writing the block's own copy of the first of these marks.
     Marking(Case, Vec<(BlockId, MarkReason)>),
+    /// Writing the global copy of it.
+    MarkingGlobal(Case, Vec<(BlockId, MarkReason)>),
     /// Deleting the plan; these marks are still to be written.
     Deleting(Case, Vec<(BlockId, MarkReason)>),
     /// Listing the deleted plan's markers.
