@@ -8,4 +8,5 @@ pub mod command;
 pub mod compaction;
 #[cfg(feature = "checker")]
 pub mod explore;
+pub mod fuzz;
 pub mod part;

@@ -2,11 +2,10 @@
 
 use stateright::Property as Named;
 use surehold::compaction::invariant::{Property, lost};
-use surehold::compaction::partition::overlap;
 
 use super::fleet::Fleet;
-use super::model::{Action, Fate, Model, WorldOf};
-use super::scope::{Goal, Witness};
+use super::model::{Action, Model, WorldOf};
+use super::scope::Witness;
 use super::tale::Tale;
 use crate::explore::Judged;
 
@@ -85,43 +84,14 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
 
 impl<F: Fleet> Judged for Model<F> {
     fn is_fault(&self, _state: &WorldOf<F>, action: &Action) -> bool {
-        match action {
-            Action::Run { fate, choice, .. } => {
-                *fate != Fate::Done || choice.clock != super::model::Clock::Later
-            }
-            Action::Crash(_) | Action::Pause(_) => true,
-            // The fault was spent when the write was lost. That it lands is no remedy to count on.
-            Action::Land(_) => true,
-            Action::Begin(_)
-            | Action::Beat(..)
-            | Action::Expire(..)
-            | Action::Upload
-            | Action::Operate => false,
-        }
+        action.is_fault()
     }
 
     fn goal(&self, world: &WorldOf<F>) -> Option<bool> {
         if !self.judged.contains(&Property::Recoverable) {
             return None;
         }
-        let store = &world.store;
-        let reached = match self.scope.goal? {
-            Goal::NoPlan => store.plans.is_empty(),
-            Goal::NoOrphanMarker => {
-                store.markers.iter().all(|((_, _), visit)| store.plan(visit.marker.plan).is_some())
-            }
-            Goal::AllDone => {
-                let live = || {
-                    let unmarked = store.holdings().filter(|h| !h.marked);
-                    let barred = |id| store.blocks.get(&id).is_some_and(|block| block.no_compact);
-                    unmarked.filter(move |h| !barred(h.block))
-                };
-                store.plans.is_empty()
-                    && store.markers.is_empty()
-                    && !live().any(|a| live().any(|b| a.block < b.block && overlap(a.meta, b.meta)))
-            }
-        };
-        Some(reached)
+        self.is_at_goal(world)
     }
 
     fn is_cut(&self, world: &WorldOf<F>) -> bool {

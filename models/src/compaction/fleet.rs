@@ -90,8 +90,8 @@ pub trait Seen {
     fn works_on_other_than(&self, plan: PlanId) -> bool;
     /// Whether a plan is about to be written, after a look that showed none.
     fn about_to_plan(&self) -> bool;
-    /// The partition whose claim is about to be written, after a look at its marker.
-    fn about_to_claim(&self) -> Option<u32>;
+    /// The plan and partition whose claim is about to be written, after a look at its marker.
+    fn about_to_claim(&self) -> Option<(PlanId, u32)>;
     /// The plan that a cleaner has in hand.
     fn plan_in_hand(&self) -> Option<&Arc<Plan>>;
     /// The plan a compactor has picked or is picking from, but not begun to merge.
@@ -185,9 +185,9 @@ impl Seen for compactor::State {
         )
     }
 
-    fn about_to_claim(&self) -> Option<u32> {
+    fn about_to_claim(&self) -> Option<(PlanId, u32)> {
         match self.search() {
-            compactor::state::Search::Claiming(choice) => Some(choice.partition),
+            compactor::state::Search::Claiming(choice) => Some((choice.plan.id, choice.partition)),
             _ => None,
         }
     }
@@ -246,7 +246,7 @@ impl Seen for cleaner::State {
         false
     }
 
-    fn about_to_claim(&self) -> Option<u32> {
+    fn about_to_claim(&self) -> Option<(PlanId, u32)> {
         None
     }
 
@@ -313,11 +313,10 @@ impl Seen for upstream::CompactorState {
         false
     }
 
-    fn about_to_claim(&self) -> Option<u32> {
+    fn about_to_claim(&self) -> Option<(PlanId, u32)> {
         match self.search() {
-            upstream::Search::PickingPlan(_, jobs) | upstream::Search::Claiming(_, jobs) => {
-                jobs.first().copied()
-            }
+            upstream::Search::PickingPlan(plan, jobs)
+            | upstream::Search::Claiming(plan, jobs) => jobs.first().map(|p| (plan.id, *p)),
             _ => None,
         }
     }
@@ -378,7 +377,7 @@ impl Seen for upstream::CleanerState {
         false
     }
 
-    fn about_to_claim(&self) -> Option<u32> {
+    fn about_to_claim(&self) -> Option<(PlanId, u32)> {
         None
     }
 

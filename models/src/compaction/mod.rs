@@ -5,6 +5,7 @@ pub mod check;
 pub mod coverage;
 pub mod ending;
 pub mod fleet;
+pub mod goal;
 pub mod model;
 pub mod replay;
 #[cfg(feature = "checker")]

@@ -191,7 +191,7 @@ impl<F: Fleet> Model<F> {
         const ENOUGH: usize = 200;
         for _ in 0..ENOUGH {
             self.settle_one(world, process, tale);
-            let waits = |issued: &&Issued<Effect>| !self.is_waiting(world, process, &issued.effect);
+            let waits = |issued: &&Issued<Effect>| !self.is_waiting(world, process, issued);
             let next = world.processes[process as usize].pending.iter().find(waits);
             let Some(number) = next.map(|issued| issued.id.number) else { return };
             if self.has_come(world, process, until) {
@@ -256,7 +256,7 @@ impl<F: Fleet> Model<F> {
 
     fn immediate_of(&self, world: &WorldOf<F>, process: u8) -> Option<u16> {
         let mut pending = world.processes[process as usize].pending.iter();
-        let effect = pending.find(|issued| self.is_immediate(world, process, &issued.effect));
+        let effect = pending.find(|issued| self.is_immediate(world, process, issued));
         effect.map(|issued| issued.id.number)
     }
 
@@ -289,6 +289,7 @@ impl<F: Fleet> Model<F> {
         Process {
             role,
             pending: Vec::new(),
+            waits: Vec::new(),
             paused: false,
             no_compact_at_start: Vec::new(),
             plan_read_failed: false,
@@ -495,6 +496,7 @@ impl<F: Fleet> Model<F> {
         let actor = world.processes[process as usize].change();
         let at = actor.pending.iter().position(|issued| issued.id.number == number)?;
         let Issued { id, effect } = actor.pending.remove(at);
+        actor.waits.retain(|(waiting, _)| *waiting != number);
         actor.paused = false;
         if fate != Fate::Done {
             world.faults_left -= 1;
@@ -759,8 +761,12 @@ impl<F: Fleet> Model<F> {
             return None;
         }
         let (role, mut effects, decided_by) = taken;
+        let mut waits = Vec::new();
         for issued in &mut effects {
-            self.issue(world, process, &mut issued.effect);
+            self.issue(world, &mut issued.effect);
+            if let Effect::Wait(wait) = &issued.effect {
+                waits.push((issued.id.number, self.about_to_write(world, process, wait.after)));
+            }
         }
         if let Some(coverage) = &self.coverage {
             coverage.decided(&decided_by);
@@ -770,12 +776,14 @@ impl<F: Fleet> Model<F> {
         actor.role = role;
         actor.pending.append(&mut effects);
         actor.pending.sort_by_key(|issued| issued.id.number);
+        actor.waits.append(&mut waits);
+        self.release_waits(world, process);
         Some(())
     }
 
     /// An effect is issued. A stamp taken while reading an expired marker is brought back into the world's
     /// own time; a merge of a no-compact block is noted, as the look was just now.
-    fn issue(&self, world: &mut WorldOf<F>, _process: u8, effect: &mut Effect) {
+    fn issue(&self, world: &mut WorldOf<F>, effect: &mut Effect) {
         match effect {
             Effect::Put(Key::Marker(..), Body::Marker(marker)) => {
                 marker.visited_ms %= TIMEOUT_MS;
@@ -836,14 +844,13 @@ impl<F: Fleet> Model<F> {
             return;
         }
         while let Some((process, number)) = self.next_immediate(world) {
-            match number {
-                None => {
-                    self.begin(world, process);
-                }
+            let taken = match number {
+                None => self.begin(world, process),
                 Some(number) => {
-                    self.run(world, process, number, Fate::Done, Choice::default(), tale);
+                    self.run(world, process, number, Fate::Done, Choice::default(), tale)
                 }
-            }
+            };
+            assert!(taken.is_some(), "a step that may be taken at once is not refused");
         }
     }
 
@@ -879,7 +886,8 @@ impl<F: Fleet> Model<F> {
     /// - the end of a wait, once the wait's condition holds.
     ///
     /// The beginning of a cycle is treated likewise. Verdicts with and without agree (`tests/reduction.rs`).
-    fn is_immediate(&self, world: &WorldOf<F>, process: u8, effect: &Effect) -> bool {
+    fn is_immediate(&self, world: &WorldOf<F>, process: u8, issued: &Issued<Effect>) -> bool {
+        let effect = &issued.effect;
         let faults = &self.scope.faults;
         let cleaner = process >= self.scope.compactors;
         let only_marker = cleaner && self.scope.cleaners == 1 && faults.budget == 0;
@@ -908,29 +916,67 @@ impl<F: Fleet> Model<F> {
             Effect::Put(Key::GlobalDeletionMark(_), _) => false,
             Effect::Put(..) | Effect::Delete(_) => false,
             Effect::Merge(merge) => !reads_fail && !self.has_attempt(world, merge),
-            Effect::Wait(_) => !self.is_waiting(world, process, effect),
+            Effect::Wait(_) => !self.is_waiting(world, process, issued),
         }
     }
 
-    /// Whether a wait is not over: somebody who is not standing still has yet to write what the wait is for,
-    /// having looked before.
-    pub(super) fn is_waiting(&self, world: &WorldOf<F>, process: u8, effect: &Effect) -> bool {
-        let Effect::Wait(wait) = effect else { return false };
-        let Key::Marker(_, partition) = wait.after else { return false };
-        let about_to = |actor: &ProcessOf<F>| {
-            let writes = actor.pending.iter().any(|issued| {
-                matches!(&issued.effect, Effect::Put(key, _) if *key == wait.after)
-            });
-            let claims_or_plans = match &actor.role {
-                RoleState::Compactor(state) => {
-                    state.about_to_claim() == Some(partition) || state.about_to_plan()
-                }
-                RoleState::Cleaner(_) => false,
-            };
-            writes || claims_or_plans
+    /// Whether a wait is not over: somebody who had looked before it began, and does not stand still, has yet
+    /// to write. Whoever looks later sees what the wait came after.
+    pub(super) fn is_waiting(&self, world: &WorldOf<F>, process: u8, issued: &Issued<Effect>) -> bool {
+        let Effect::Wait(wait) = &issued.effect else { return false };
+        let waits = &world.processes[process as usize].waits;
+        let Some((_, awaited)) = waits.iter().find(|(number, _)| *number == issued.id.number) else {
+            return false;
         };
+        let others = world.processes.iter().enumerate();
+        others.into_iter().any(|(at, actor)| {
+            awaited & (1 << at) != 0 && !actor.paused && Self::is_about_to_write(actor, wait.after)
+        })
+    }
+
+    /// The processes, as bits, that have looked and are about to write what a wait comes after.
+    fn about_to_write(&self, world: &WorldOf<F>, process: u8, after: Key) -> u8 {
         let others = world.processes.iter().enumerate().filter(|(at, _)| *at != process as usize);
-        others.into_iter().any(|(_, actor)| !actor.paused && about_to(actor))
+        let about_to = others.filter(|(_, actor)| Self::is_about_to_write(actor, after));
+        about_to.fold(0, |bits, (at, _)| bits | (1 << at))
+    }
+
+    fn is_about_to_write(actor: &ProcessOf<F>, after: Key) -> bool {
+        let Key::Marker(folder, partition) = after else { return false };
+        let writes = actor
+            .pending
+            .iter()
+            .any(|issued| matches!(&issued.effect, Effect::Put(key, _) if *key == after));
+        let RoleState::Compactor(state) = &actor.role else { return writes };
+        let claims = state.about_to_claim().is_some_and(|(plan, p)| {
+            p == partition && folder.plan.is_none_or(|named| named == plan)
+        });
+        writes || claims || state.about_to_plan()
+    }
+
+    /// A process has taken a step: whoever waited for its write need not wait any more, if it is written.
+    fn release_waits(&self, world: &mut WorldOf<F>, process: u8) {
+        let bit = 1u8 << process;
+        for at in 0..world.processes.len() {
+            let waits = &world.processes[at].waits;
+            let holds = |(number, awaited): &(u16, u8)| {
+                let wait = world.processes[at].pending.iter().find(|i| i.id.number == *number);
+                let after = wait.and_then(|issued| match &issued.effect {
+                    Effect::Wait(wait) => Some(wait.after),
+                    _ => None,
+                });
+                let actor = &world.processes[process as usize];
+                awaited & bit != 0
+                    && after.is_some_and(|after| !Self::is_about_to_write(actor, after))
+            };
+            if waits.iter().any(holds) {
+                let released: Vec<_> = waits
+                    .iter()
+                    .map(|wait| if holds(wait) { (wait.0, wait.1 & !bit) } else { *wait })
+                    .collect();
+                world.processes[at].change().waits = released;
+            }
+        }
     }
 
     /// Whether a bound of the scope stops this effect.
@@ -991,7 +1037,7 @@ impl<F: Fleet> Model<F> {
         }
         for issued in &actor.pending {
             let effect = &issued.effect;
-            if self.is_cut_off(world, effect) || self.is_waiting(world, process, effect) {
+            if self.is_cut_off(world, effect) || self.is_waiting(world, process, issued) {
                 continue;
             }
             let number = issued.id.number;

@@ -228,7 +228,7 @@ impl<F: Fleet> Stage<F> {
 
     fn next_of(&self, process: u8) -> Option<Issued<Effect>> {
         let pending = &self.world.processes[process as usize].pending;
-        let may = |i: &&Issued<Effect>| !self.model.is_waiting(&self.world, process, &i.effect);
+        let may = |i: &&Issued<Effect>| !self.model.is_waiting(&self.world, process, i);
         pending.iter().find(may).cloned()
     }
 

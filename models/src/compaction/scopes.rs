@@ -162,6 +162,7 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             prefix: STAMPED_PAUSED,
             split_above_bytes: 3,
+            max_plans: 2,
             beats: false,
             faults: PAUSE,
             ..base("stamped-early", "A plan is stamped before another is made, and written after it (D13).")

@@ -65,6 +65,9 @@ pub struct Process<W, C> {
     pub role: RoleState<W, C>,
     /// Effects issued and not yet carried out, by number.
     pub pending: Vec<Issued<Effect>>,
+    /// Of each wait among them: the processes, as bits, that had looked before it began and have not written
+    /// yet. The wait lasts until they have; that is what its length is for.
+    pub waits: Vec<(u16, u8)>,
     /// Whether it stands still beyond every time-out.
     pub paused: bool,
     /// Of a cleaner: blocks that carried a no-compact mark when its pass began.

@@ -1,0 +1,13 @@
+//! cortex-1.19 on random walks: a lost sample must be found soon, else the walks are no good.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use surehold::compaction::upstream::Release;
+use surehold_models::fuzz::{FuzzVariant, compaction_ops};
+
+fuzz_target!(|data: &[u8]| {
+    if let Err(finding) = compaction_ops(&FuzzVariant::Upstream(Release::V1_19), data) {
+        panic!("{finding}");
+    }
+});
