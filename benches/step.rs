@@ -20,10 +20,7 @@ use surehold::compaction::plan::{Plan, Range};
 use surehold::compaction::{Compactor, Effect, Event, Input, Task};
 use surehold::{EffectId, Machine};
 
-const DURABLE: Durable = Durable {
-    process: ProcessId(0),
-    incarnation: 1,
-};
+const DURABLE: Durable = Durable { process: ProcessId(0), incarnation: 1 };
 
 /// A compactor's cycle from nothing to a completed partition.
 struct Cycle {
@@ -36,25 +33,15 @@ struct Cycle {
 
 impl Cycle {
     fn record() -> Self {
-        let range = Range {
-            group: GroupId(1),
-            start_ms: 0,
-            end_ms: 100,
-        };
-        let limits = Limits {
-            partition_index_size_bytes: 2,
-            ..Limits::for_range(range)
-        };
+        let range = Range { group: GroupId(1), start_ms: 0, end_ms: 100 };
+        let limits = Limits { partition_index_size_bytes: 2, ..Limits::for_range(range) };
         let role = Compactor::new(limits);
         let mut process = Process::start(role, DURABLE.process, DURABLE.incarnation);
         let mut bucket = Bucket::default();
         bucket.upload(BlockId(1), 2, &[(0, 10), (1, 20)]);
         bucket.upload(BlockId(2), 2, &[(0, 10), (3, 20)]);
 
-        let mut event = Event::Continue {
-            task: Task::Cycle,
-            input: input(&mut bucket),
-        };
+        let mut event = Event::Continue { task: Task::Cycle, input: input(&mut bucket) };
         let mut events = vec![event.clone()];
         process.take(event).expect("it is idle");
         let mut at_work = None;
@@ -63,41 +50,26 @@ impl Cycle {
                 at_work = Some(process.state.clone());
             }
             let outcome = bucket.carry_out(&issued.effect);
-            event = Event::Outcome {
-                id: issued.id,
-                outcome,
-                input: input(&mut bucket),
-            };
+            event = Event::Outcome { id: issued.id, outcome, input: input(&mut bucket) };
             events.push(event.clone());
             process.take(event).expect("it fits");
         }
-        Self {
-            role: process.role,
-            events,
-            at_work: at_work.expect("there was a merge"),
-        }
+        Self { role: process.role, events, at_work: at_work.expect("there was a merge") }
     }
 
     /// Takes every event, from the first to the completion.
     fn replay(&self) -> State {
-        self.events
-            .iter()
-            .fold(self.role.recover(DURABLE), |state, event| {
-                self.role
-                    .step(&state, event.clone())
-                    .expect("it was taken before")
-                    .state
-            })
+        self.events.iter().fold(self.role.recover(DURABLE), |state, event| {
+            self.role.step(&state, event.clone()).expect("it was taken before").state
+        })
     }
 
     /// As many steps that come to nothing: what the shape of a step costs by itself.
     fn refuse(&self) {
         let state = self.role.recover(DURABLE);
         for _ in &self.events {
-            let event = Event::Continue {
-                task: Task::Job(0),
-                input: input(&mut Bucket::default()),
-            };
+            let event =
+                Event::Continue { task: Task::Job(0), input: input(&mut Bucket::default()) };
             assert!(black_box(self.role.step(&state, event)).is_err());
         }
     }
@@ -105,11 +77,7 @@ impl Cycle {
 
 fn input(outside: &mut Bucket) -> Input {
     let now_ms = outside.now_ms();
-    Input {
-        now_ms,
-        fresh: u128::from(now_ms),
-        pick: 0,
-    }
+    Input { now_ms, fresh: u128::from(now_ms), pick: 0 }
 }
 
 /// What the state says, in std's maps and without sharing: the copy that a service would keep.
@@ -123,10 +91,7 @@ struct Plain {
 impl Plain {
     fn of(state: &State) -> Self {
         let owner = state.owner();
-        let id = EffectId {
-            incarnation: owner.incarnation,
-            number: 0,
-        };
+        let id = EffectId { incarnation: owner.incarnation, number: 0 };
         let job = |(slot, job): (u8, &_)| -> (u8, (Plan, u32)) {
             let job: &surehold::compaction::compactor::state::Job = job;
             (slot, (Plan::clone(&job.plan), job.partition))
@@ -179,12 +144,7 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let cycle = Cycle::record();
     let refused = format!("{} refused steps", cycle.events.len());
-    compare(
-        &mut criterion,
-        "a whole cycle",
-        || cycle.replay(),
-        (&refused, || cycle.refuse()),
-    );
+    compare(&mut criterion, "a whole cycle", || cycle.replay(), (&refused, || cycle.refuse()));
 
     let (state, plain) = (&cycle.at_work, Plain::of(&cycle.at_work));
     let copy = ("plain clone", || plain.clone());
@@ -192,11 +152,6 @@ fn main() {
 
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     let hash = ("plain hash", || hasher.hash_one(&plain));
-    compare(
-        &mut criterion,
-        "state hash",
-        || hasher.hash_one(state),
-        hash,
-    );
+    compare(&mut criterion, "state hash", || hasher.hash_one(state), hash);
     criterion.final_summary();
 }

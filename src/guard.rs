@@ -10,7 +10,9 @@ mod sealed {
 }
 
 /// Which guards a role keeps. Sealed: there is no third implementation.
-pub trait Guards<G: Copy>: sealed::Sealed + Clone + core::fmt::Debug + Send + Sync + 'static {
+pub trait Guards<G: Copy>:
+    sealed::Sealed + Clone + core::fmt::Debug + Send + Sync + 'static
+{
     /// Whether this guard is kept.
     fn keeps(&self, guard: G) -> bool;
 }

@@ -58,9 +58,7 @@ fn table<V>(entries: impl IntoIterator<Item = (u32, V)>) -> Table<u32, V> {
 
 /// Every subset of four numbers, each once.
 fn subsets() -> Vec<Vec<u32>> {
-    (0u32..16)
-        .map(|bits| (0..4).filter(|n| bits >> n & 1 == 1).collect())
-        .collect()
+    (0u32..16).map(|bits| (0..4).filter(|n| bits >> n & 1 == 1).collect()).collect()
 }
 
 #[test]
@@ -80,10 +78,7 @@ fn an_item_that_moves_from_one_collection_to_the_next_leaves_a_trace() {
 fn an_item_that_moves_between_nested_collections_leaves_a_trace() {
     // Without lengths both of each pair feed 1, 2, 3.
     let nested = |of: [(u32, Vec<u32>); 2]| of.map(|(key, items)| (key, set(&items)));
-    let (left, right) = (
-        nested([(1, vec![2]), (3, vec![])]),
-        nested([(1, vec![]), (2, vec![3])]),
-    );
+    let (left, right) = (nested([(1, vec![2]), (3, vec![])]), nested([(1, vec![]), (2, vec![3])]));
     let map = |entries: &[(u32, Set<u32>)]| entries.iter().cloned().collect::<Map<_, _>>();
     assert_told_apart(&[map(&left), map(&right)]);
     assert_told_apart(&[table(left), table(right)]);
@@ -94,11 +89,7 @@ fn all_small_collections_and_pairs_of_them_are_told_apart() {
     let sets: Vec<Set<u32>> = subsets().iter().map(|items| set(items)).collect();
     assert_told_apart(&sets);
     let pairs = |of: &[Set<u32>]| {
-        let with = |a: &Set<u32>| {
-            of.iter()
-                .map(|b| (a.clone(), b.clone()))
-                .collect::<Vec<_>>()
-        };
+        let with = |a: &Set<u32>| of.iter().map(|b| (a.clone(), b.clone())).collect::<Vec<_>>();
         of.iter().flat_map(with).collect::<Vec<_>>()
     };
     assert_told_apart(&pairs(&sets));
@@ -107,38 +98,18 @@ fn all_small_collections_and_pairs_of_them_are_told_apart() {
     assert_told_apart(&[seq(&[1, 2]), seq(&[2, 1]), seq(&[1, 1, 2])]);
 
     let entries = |keys: &Vec<u32>, value| keys.iter().map(|key| (*key, value)).collect::<Vec<_>>();
-    let valued = [0u32, 1].map(|value| {
-        subsets()
-            .iter()
-            .skip(1)
-            .map(move |k| entries(k, value))
-            .collect()
-    });
+    let valued =
+        [0u32, 1].map(|value| subsets().iter().skip(1).map(move |k| entries(k, value)).collect());
     let valued: Vec<Vec<(u32, u32)>> = valued.into_iter().flat_map(|v: Vec<_>| v).collect();
     assert_told_apart(
-        &valued
-            .iter()
-            .map(|v| v.iter().copied().collect())
-            .collect::<Vec<Map<_, _>>>(),
+        &valued.iter().map(|v| v.iter().copied().collect()).collect::<Vec<Map<_, _>>>(),
     );
-    assert_told_apart(
-        &valued
-            .iter()
-            .map(|v| table(v.iter().copied()))
-            .collect::<Vec<_>>(),
-    );
+    assert_told_apart(&valued.iter().map(|v| table(v.iter().copied())).collect::<Vec<_>>());
 }
 
 #[test]
 fn the_order_of_insertion_leaves_no_trace() {
-    let orders = [
-        [1, 2, 3],
-        [1, 3, 2],
-        [2, 1, 3],
-        [2, 3, 1],
-        [3, 1, 2],
-        [3, 2, 1],
-    ];
+    let orders = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]];
     for order in orders {
         assert_same(&set(&order), &set(&[1, 2, 3]));
         let entries = order.map(|key| (key, key * 10));
@@ -199,10 +170,7 @@ fn a_map_does_what_std_does() {
             4 | 5 => assert_eq!(map.remove(&key), std.remove(&key)),
             6 => {
                 let changed = map.get_mut(&key).map(|v| std::mem::replace(v, value));
-                assert_eq!(
-                    changed,
-                    std.get_mut(&key).map(|v| std::mem::replace(v, value))
-                );
+                assert_eq!(changed, std.get_mut(&key).map(|v| std::mem::replace(v, value)));
             }
             _ => assert_eq!(map.get(&key), std.get(&key)),
         }
@@ -316,10 +284,7 @@ fn a_table_does_what_std_does() {
             8..=11 => assert_eq!(table.remove(&key), std.remove(&key)),
             12 => {
                 let changed = table.get_mut(&key).map(|v| std::mem::replace(v, value));
-                assert_eq!(
-                    changed,
-                    std.get_mut(&key).map(|v| std::mem::replace(v, value))
-                );
+                assert_eq!(changed, std.get_mut(&key).map(|v| std::mem::replace(v, value)));
             }
             13 => {
                 table.retain(|k, v| (k + v) % 4 != 0);
@@ -346,25 +311,16 @@ mod serde {
     fn assert_travels<T: Serialize + DeserializeOwned + Hash + Eq + Debug>(value: &T, text: &str) {
         let written = serde_json::to_string(value).expect("it has a form in JSON");
         assert_eq!(written, text);
-        assert_same(
-            value,
-            &serde_json::from_str(&written).expect("what was written can be read"),
-        );
+        assert_same(value, &serde_json::from_str(&written).expect("what was written can be read"));
     }
 
     #[test]
     fn all_are_written_in_order_and_read_back() {
         assert_travels(&set(&[3, 1, 2]), "[1,2,3]");
         assert_travels(&seq(&[3, 1, 1]), "[3,1,1]");
-        assert_travels(
-            &Map::from_iter([(2, 'b'), (1, 'a')]),
-            r#"[[1,"a"],[2,"b"]]"#,
-        );
+        assert_travels(&Map::from_iter([(2, 'b'), (1, 'a')]), r#"[[1,"a"],[2,"b"]]"#);
         assert_travels(&table([(2, 'b'), (1, 'a')]), r#"[[1,"a"],[2,"b"]]"#);
-        assert_travels(
-            &Map::from_iter([(1, set(&[2])), (3, set(&[]))]),
-            "[[1,[2]],[3,[]]]",
-        );
+        assert_travels(&Map::from_iter([(1, set(&[2])), (3, set(&[]))]), "[[1,[2]],[3,[]]]");
     }
 
     #[test]
@@ -404,9 +360,7 @@ fn names_the_crate_beneath(text: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let starts_word = |at: usize| !text[..at].ends_with(is_word);
     let path = text.match_indices("im::").any(|(at, _)| starts_word(at));
-    let used = ["use im;", "use im as", "extern crate im;"]
-        .iter()
-        .any(|form| text.contains(form));
+    let used = ["use im;", "use im as", "extern crate im;"].iter().any(|form| text.contains(form));
     path || used || text.contains("imbl")
 }
 
@@ -427,20 +381,10 @@ fn no_other_file_names_the_crate_beneath() {
 
 #[test]
 fn what_names_the_crate_beneath_is_told_from_what_does_not() {
-    for text in [
-        "let m = im::OrdMap::new();",
-        "use im as x;",
-        "imbl::Vector",
-        "<im::Vector<u8>>",
-    ] {
+    for text in ["let m = im::OrdMap::new();", "use im as x;", "imbl::Vector", "<im::Vector<u8>>"] {
         assert!(names_the_crate_beneath(text), "{text}");
     }
-    for text in [
-        "trim::x",
-        "use crate::claim::Claim;",
-        "// the claim: a",
-        "min_im::x",
-    ] {
+    for text in ["trim::x", "use crate::claim::Claim;", "// the claim: a", "min_im::x"] {
         assert!(!names_the_crate_beneath(text), "{text}");
     }
 }

@@ -10,13 +10,7 @@ fn a_crate_without_default_features_drives_the_roles_to_the_goal() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("downstream");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args([
-        "test",
-        "--quiet",
-        "--locked",
-        "--offline",
-        "--manifest-path",
-    ]);
+    command.args(["test", "--quiet", "--locked", "--offline", "--manifest-path"]);
     command.arg(manifest).arg("--target-dir").arg(target);
     let output = command.output().expect("cargo runs");
     assert!(

@@ -27,10 +27,6 @@ fn the_default_is_the_verified_one_and_keeps_every_guard() {
 
 #[test]
 fn no_guard_can_be_dropped() {
-    let files = if cfg!(feature = "weaken") {
-        "with-weaken"
-    } else {
-        "without-weaken"
-    };
+    let files = if cfg!(feature = "weaken") { "with-weaken" } else { "without-weaken" };
     trybuild::TestCases::new().compile_fail(format!("tests/compile-fail/{files}/*.rs"));
 }

@@ -23,28 +23,14 @@ use surehold::compaction::{
 };
 use surehold::{EffectId, Machine};
 
-const RANGE: Range = Range {
-    group: GroupId(1),
-    start_ms: 0,
-    end_ms: 100,
-};
+const RANGE: Range = Range { group: GroupId(1), start_ms: 0, end_ms: 100 };
 const PARENTS: [BlockId; 2] = [BlockId(1), BlockId(2)];
 const LEFT: [Sample; 2] = [(0, 10), (1, 20)];
 const RIGHT: [Sample; 2] = [(0, 10), (3, 20)];
-const COMPACTOR: Durable = Durable {
-    process: ProcessId(0),
-    incarnation: 1,
-};
-const CLEANER: Durable = Durable {
-    process: ProcessId(1),
-    incarnation: 1,
-};
+const COMPACTOR: Durable = Durable { process: ProcessId(0), incarnation: 1 };
+const CLEANER: Durable = Durable { process: ProcessId(1), incarnation: 1 };
 /// The time of the events that tests make up.
-const NOW: Input = Input {
-    now_ms: 777_000,
-    fresh: 777,
-    pick: 0,
-};
+const NOW: Input = Input { now_ms: 777_000, fresh: 777, pick: 0 };
 
 fn two_blocks() -> Bucket {
     let mut bucket = Bucket::default();
@@ -55,18 +41,11 @@ fn two_blocks() -> Bucket {
 
 /// Two blocks of this size make two partitions.
 fn limits() -> Limits {
-    Limits {
-        partition_index_size_bytes: 2,
-        ..Limits::for_range(RANGE)
-    }
+    Limits { partition_index_size_bytes: 2, ..Limits::for_range(RANGE) }
 }
 
 fn compactor() -> Process<Compactor> {
-    Process::start(
-        Compactor::new(limits()),
-        COMPACTOR.process,
-        COMPACTOR.incarnation,
-    )
+    Process::start(Compactor::new(limits()), COMPACTOR.process, COMPACTOR.incarnation)
 }
 
 fn cleaner() -> Process<Cleaner> {
@@ -88,15 +67,8 @@ fn run_until<M: Role>(
     is_next: impl Fn(&Effect) -> bool,
 ) {
     process.go_on(Task::Cycle, bucket).expect("it is idle");
-    while !process
-        .owed
-        .front()
-        .is_some_and(|issued| is_next(&issued.effect))
-    {
-        assert!(
-            process.settle(bucket).expect("it fits"),
-            "no such effect is asked for"
-        );
+    while !process.owed.front().is_some_and(|issued| is_next(&issued.effect)) {
+        assert!(process.settle(bucket).expect("it fits"), "no such effect is asked for");
     }
 }
 
@@ -104,19 +76,8 @@ fn run_until<M: Role>(
 fn end_next<M: Role>(process: &mut Process<M>, outcome: Outcome) -> Vec<Effect> {
     let issued = process.owed.pop_front().expect("an effect is outstanding");
     let before = process.owed.len();
-    process
-        .take(Event::Outcome {
-            id: issued.id,
-            outcome,
-            input: NOW,
-        })
-        .expect("it fits");
-    process
-        .owed
-        .iter()
-        .skip(before)
-        .map(|issued| issued.effect.clone())
-        .collect()
+    process.take(Event::Outcome { id: issued.id, outcome, input: NOW }).expect("it fits");
+    process.owed.iter().skip(before).map(|issued| issued.effect.clone()).collect()
 }
 
 fn puts(key: impl Fn(&Key) -> bool) -> impl Fn(&Effect) -> bool {
@@ -139,15 +100,8 @@ fn assert_refuses_what_does_not_fit<M: Role>(mut process: Process<M>) {
     let mut bucket = two_blocks();
     process.go_on(Task::Cycle, &mut bucket).expect("it is idle");
     let undisturbed = process.state.clone();
-    let settle = |id, outcome| Event::Outcome {
-        id,
-        outcome,
-        input: NOW,
-    };
-    let id = |incarnation, number| EffectId {
-        incarnation,
-        number,
-    };
+    let settle = |id, outcome| Event::Outcome { id, outcome, input: NOW };
+    let id = |incarnation, number| EffectId { incarnation, number };
 
     for (task, says) in [
         (Task::Cycle, "task Cycle is busy or does not exist"),
@@ -160,20 +114,10 @@ fn assert_refuses_what_does_not_fit<M: Role>(mut process: Process<M>) {
     }
     for other in [0, 2, u32::MAX] {
         let other = id(other, 0);
-        let refusal = Refusal::OtherIncarnation {
-            id: other,
-            current: 1,
-        };
-        let says = format!(
-            "effect 0 is of incarnation {}, this is incarnation 1",
-            other.incarnation
-        );
-        assert_refused(
-            &mut process,
-            settle(other, Outcome::Listed(Vec::new())),
-            refusal,
-            &says,
-        );
+        let refusal = Refusal::OtherIncarnation { id: other, current: 1 };
+        let says =
+            format!("effect 0 is of incarnation {}, this is incarnation 1", other.incarnation);
+        assert_refused(&mut process, settle(other, Outcome::Listed(Vec::new())), refusal, &says);
     }
     let none = id(1, 5);
     let refusal = Refusal::NotOutstanding(none);
@@ -181,12 +125,7 @@ fn assert_refuses_what_does_not_fit<M: Role>(mut process: Process<M>) {
     assert_refused(&mut process, event, refusal, "effect 5 is not outstanding");
     let refusal = Refusal::UnfitOutcome(id(1, 0));
     let event = settle(id(1, 0), Outcome::Applied);
-    assert_refused(
-        &mut process,
-        event,
-        refusal,
-        "effect 0 cannot end in this outcome",
-    );
+    assert_refused(&mut process, event, refusal, "effect 0 cannot end in this outcome");
 
     // After all that the outcome that is owed is taken, once.
     assert_eq!(process.state, undisturbed);
@@ -209,81 +148,43 @@ fn a_cleaner_refuses_what_does_not_fit() {
 #[test]
 fn a_compactor_with_all_slots_taken_does_not_look_for_work() {
     let (mut process, mut bucket) = (compactor(), two_blocks());
-    run_until(&mut process, &mut bucket, |effect| {
-        matches!(effect, Effect::Merge(_))
-    });
+    run_until(&mut process, &mut bucket, |effect| matches!(effect, Effect::Merge(_)));
     assert_eq!(process.state.search(), &Search::Idle);
-    let event = Event::Continue {
-        task: Task::Cycle,
-        input: NOW,
-    };
+    let event = Event::Continue { task: Task::Cycle, input: NOW };
     let says = "task Cycle is busy or does not exist";
     assert_refused(&mut process, event, Refusal::NotReady(Task::Cycle), says);
 }
 
 /// Every sort of outcome, each with every sort of content: a store may answer anything.
 fn all_outcomes(bucket: &Bucket) -> Vec<Outcome> {
-    let plan = Plan {
-        id: PlanId(9),
-        group: RANGE.group,
-        created_s: 0,
-        partitions: Vec::new(),
-    };
+    let plan = Plan { id: PlanId(9), group: RANGE.group, created_s: 0, partitions: Vec::new() };
     let bodies = [
         Body::Data,
         Body::Meta(Arc::new(meta(BlockId(9), None))),
-        Body::DeletionMark(DeletionMark {
-            because: MarkReason::Surplus(PlanId(9)),
-        }),
+        Body::DeletionMark(DeletionMark { because: MarkReason::Surplus(PlanId(9)) }),
         Body::NoCompactMark,
         Body::Plan(Arc::new(plan)),
         Body::Marker(marker(PlanId(9), 4, Status::Failed)),
     ];
     let keys: Vec<Key> = bucket.objects.keys().copied().collect();
-    let merged = [
-        Merged::Empty,
-        Merged::Block {
-            id: BlockId(9),
-            index_size_bytes: u64::MAX,
-        },
-    ];
-    let plain = [
-        Outcome::Absent,
-        Outcome::Exists,
-        Outcome::Applied,
-        Outcome::Failed,
-        Outcome::Unknown,
-    ];
-    let listed = [
-        Outcome::Listed(Vec::new()),
-        Outcome::Listed(keys),
-        Outcome::Elapsed,
-    ];
+    let merged = [Merged::Empty, Merged::Block { id: BlockId(9), index_size_bytes: u64::MAX }];
+    let plain =
+        [Outcome::Absent, Outcome::Exists, Outcome::Applied, Outcome::Failed, Outcome::Unknown];
+    let listed = [Outcome::Listed(Vec::new()), Outcome::Listed(keys), Outcome::Elapsed];
     let found = bodies.into_iter().map(Outcome::Found);
-    plain
-        .into_iter()
-        .chain(listed)
-        .chain(found)
-        .chain(merged.map(Outcome::Merged))
-        .collect()
+    plain.into_iter().chain(listed).chain(found).chain(merged.map(Outcome::Merged)).collect()
 }
 
 /// How an effect may end.
 fn fits(effect: &Effect, outcome: &Outcome) -> bool {
     match effect {
         Effect::List(_) => matches!(outcome, Outcome::Listed(_) | Outcome::Failed),
-        Effect::Get(_) => matches!(
-            outcome,
-            Outcome::Found(_) | Outcome::Absent | Outcome::Failed
-        ),
+        Effect::Get(_) => matches!(outcome, Outcome::Found(_) | Outcome::Absent | Outcome::Failed),
         Effect::Exists(_) => {
             matches!(outcome, Outcome::Exists | Outcome::Absent | Outcome::Failed)
         }
         Effect::Put(..) | Effect::Delete(_) => {
-            matches!(
-                outcome,
-                Outcome::Applied | Outcome::Failed | Outcome::Unknown
-            )
+            matches!(outcome, Outcome::Applied | Outcome::Failed | Outcome::Unknown)
         }
         Effect::Merge(_) => matches!(outcome, Outcome::Merged(_) | Outcome::Failed),
         Effect::Wait(_) => matches!(outcome, Outcome::Elapsed),
@@ -296,11 +197,7 @@ fn try_all_outcomes<M: Role>(process: &Process<M>, bucket: &Bucket) {
         return;
     };
     for outcome in all_outcomes(bucket) {
-        let event = Event::Outcome {
-            id: issued.id,
-            outcome: outcome.clone(),
-            input: NOW,
-        };
+        let event = Event::Outcome { id: issued.id, outcome: outcome.clone(), input: NOW };
         let refusal = process.role.step(&process.state, event).err();
         let fits = fits(&issued.effect, &outcome);
         let expected = (!fits).then_some(Refusal::UnfitOutcome(issued.id));
@@ -313,14 +210,10 @@ fn at_every_step_each_outcome_is_taken_or_refused_and_none_panics() {
     let mut bucket = two_blocks();
     // Left behind by somebody: something to sweep.
     let orphan = Key::Marker(key(99), 0);
-    bucket
-        .objects
-        .insert(orphan, Body::Marker(marker(PlanId(99), 0, Status::Pending)));
+    bucket.objects.insert(orphan, Body::Marker(marker(PlanId(99), 0, Status::Pending)));
     let (mut compactor, mut cleaner) = (compactor(), cleaner());
     while !bucket.is_tidy(&PARENTS) {
-        compactor
-            .go_on(Task::Cycle, &mut bucket)
-            .expect("it is idle");
+        compactor.go_on(Task::Cycle, &mut bucket).expect("it is idle");
         try_all_outcomes(&compactor, &bucket);
         while compactor.settle(&mut bucket).expect("it fits") {
             if compactor.state.can_beat(0) {
@@ -338,10 +231,7 @@ fn at_every_step_each_outcome_is_taken_or_refused_and_none_panics() {
 
 /// The new life of a process knows nothing of the old one and refuses what was owed to it.
 fn crash<M: Role>(process: &mut Process<M>, durable: Durable) {
-    let next = Durable {
-        incarnation: durable.incarnation + 1,
-        ..durable
-    };
+    let next = Durable { incarnation: durable.incarnation + 1, ..durable };
     let old = std::mem::replace(
         process,
         Process::start(process.role.clone(), next.process, next.incarnation),
@@ -349,20 +239,11 @@ fn crash<M: Role>(process: &mut Process<M>, durable: Durable) {
     assert_eq!(process.state, process.role.recover(next));
     assert!(process.owed.is_empty(), "no effect is issued again");
     for issued in old.owed {
-        let refusal = Refusal::OtherIncarnation {
-            id: issued.id,
-            current: next.incarnation,
-        };
-        let says = format!(
-            "effect {} is of incarnation 1, this is incarnation 2",
-            issued.id.number
-        );
+        let refusal = Refusal::OtherIncarnation { id: issued.id, current: next.incarnation };
+        let says =
+            format!("effect {} is of incarnation 1, this is incarnation 2", issued.id.number);
         for outcome in [Outcome::Applied, Outcome::Failed, Outcome::Unknown] {
-            let event = Event::Outcome {
-                id: issued.id,
-                outcome,
-                input: NOW,
-            };
+            let event = Event::Outcome { id: issued.id, outcome, input: NOW };
             assert_refused(process, event, refusal, &says);
         }
     }
@@ -389,11 +270,7 @@ fn after_a_crash_at_any_step_the_next_life_reaches_the_goal() {
         // Both partitions, and a cycle that finds nothing.
         let crashed = (0..3).any(|_| cycle(&mut fleet, &mut bucket, &mut left));
         crash(&mut fleet.compactor, COMPACTOR);
-        finish(
-            &mut fleet,
-            &mut bucket,
-            &format!("crash after {lived} steps"),
-        );
+        finish(&mut fleet, &mut bucket, &format!("crash after {lived} steps"));
         if !crashed {
             assert!(lived > 20, "the compactor takes more steps than {lived}");
             return;
@@ -407,24 +284,14 @@ fn after_a_crash_of_the_cleaner_at_any_step_its_next_life_reaches_the_goal() {
     for lived in 0.. {
         let (mut bucket, mut fleet) = (two_blocks(), Fleet::start(limits()));
         for _ in 0..2 {
-            fleet
-                .compactor
-                .go_on(Task::Cycle, &mut bucket)
-                .expect("it is idle");
+            fleet.compactor.go_on(Task::Cycle, &mut bucket).expect("it is idle");
             while fleet.compactor.settle(&mut bucket).expect("it fits") {}
         }
-        fleet
-            .cleaner
-            .go_on(Task::Cycle, &mut bucket)
-            .expect("it is idle");
+        fleet.cleaner.go_on(Task::Cycle, &mut bucket).expect("it is idle");
         let steps = (0..lived).take_while(|_| fleet.cleaner.settle(&mut bucket).expect("it fits"));
         let steps = steps.count();
         crash(&mut fleet.cleaner, CLEANER);
-        finish(
-            &mut fleet,
-            &mut bucket,
-            &format!("crash after {lived} steps"),
-        );
+        finish(&mut fleet, &mut bucket, &format!("crash after {lived} steps"));
         if steps < lived {
             assert!(lived > 15, "the cleaner takes more steps than {lived}");
             return;
@@ -436,25 +303,15 @@ fn after_a_crash_of_the_cleaner_at_any_step_its_next_life_reaches_the_goal() {
 fn finish(fleet: &mut Fleet, outside: &mut (impl Outside + AsMut<Bucket>), what: &str) {
     let all: BTreeSet<Sample> = LEFT.into_iter().chain(RIGHT).collect();
     for _ in 0..12 {
-        fleet
-            .round(outside)
-            .expect("each outcome is delivered once");
+        fleet.round(outside).expect("each outcome is delivered once");
         let bucket = outside.as_mut();
         bucket.clock_ms += limits().claim_timeout_ms;
         assert_eq!(bucket.held(), all, "{what}");
-        if is_settled(bucket) {
+        if bucket.is_tidy(&PARENTS) {
             return;
         }
     }
     panic!("{what}: not done: {:?}", outside.as_mut().objects);
-}
-
-/// No plan and no marker is left, and the global copy of each parent's mark is there: the copy that every
-/// role goes by. A cleaner that ended between the two copies leaves the other one unwritten.
-fn is_settled(bucket: &Bucket) -> bool {
-    let is_left = |key: &Key| matches!(key, Key::Plan(_) | Key::Marker(..));
-    let is_marked = |id| bucket.objects.contains_key(&Key::GlobalDeletionMark(id));
-    !bucket.objects.keys().any(is_left) && PARENTS.into_iter().all(is_marked)
 }
 
 impl AsMut<Bucket> for Bucket {
@@ -520,20 +377,11 @@ fn an_unknown_outcome_of_any_write_keeps_nobody_from_the_goal() {
     for lag in [Some(0), Some(1), Some(3), Some(10), Some(40), None] {
         for writes_before in 0.. {
             let bucket = two_blocks();
-            let mut lossy = Lossy {
-                bucket,
-                writes_before,
-                lag,
-                lost: None,
-                had_it: false,
-            };
+            let mut lossy = Lossy { bucket, writes_before, lag, lost: None, had_it: false };
             let what = format!("write {writes_before} is unknown and lands after {lag:?}");
             finish(&mut Fleet::start(limits()), &mut lossy, &what);
             if !lossy.had_it {
-                assert!(
-                    writes_before > 15,
-                    "there are more writes than {writes_before}"
-                );
+                assert!(writes_before > 15, "there are more writes than {writes_before}");
                 break;
             }
         }
@@ -552,20 +400,10 @@ fn plan_of(effect: &Effect) -> Option<Arc<Plan>> {
 
 /// The completion of the first partition of the plan that this bucket has seen being written.
 fn completion(bucket: &Bucket, finding: Finding) -> Effect {
-    let plan = bucket
-        .history
-        .iter()
-        .find_map(plan_of)
-        .expect("a plan was written");
-    let folder = PlanKey {
-        group: plan.group,
-        plan: Some(plan.id),
-    };
+    let plan = bucket.history.iter().find_map(plan_of).expect("a plan was written");
+    let folder = PlanKey { group: plan.group, plan: Some(plan.id) };
     let marker = Marker {
-        owner: Owner {
-            process: COMPACTOR.process,
-            incarnation: COMPACTOR.incarnation,
-        },
+        owner: Owner { process: COMPACTOR.process, incarnation: COMPACTOR.incarnation },
         status: Status::Completed(finding),
         plan: plan.id,
         plan_created_s: Some(plan.created_s),
@@ -581,19 +419,10 @@ fn completion(bucket: &Bucket, finding: Finding) -> Effect {
 fn a_compactor_drops_what_it_was_doing_where_a_write_is_unknown() {
     let writes: [(&str, IsWrite); 5] = [
         ("plan", Box::new(puts(|key| matches!(key, Key::Plan(_))))),
-        (
-            "claim",
-            Box::new(puts_marker(|status| status == Status::Pending)),
-        ),
-        (
-            "chunks",
-            Box::new(puts(|key| matches!(key, Key::Chunks(_)))),
-        ),
+        ("claim", Box::new(puts_marker(|status| status == Status::Pending))),
+        ("chunks", Box::new(puts(|key| matches!(key, Key::Chunks(_))))),
         ("index", Box::new(puts(|key| matches!(key, Key::Index(_))))),
-        (
-            "completion",
-            Box::new(puts_marker(|status| matches!(status, Status::Completed(_)))),
-        ),
+        ("completion", Box::new(puts_marker(|status| matches!(status, Status::Completed(_))))),
     ];
     for (write, is_it) in writes {
         let (mut process, mut bucket) = (compactor(), two_blocks());
@@ -609,17 +438,10 @@ fn a_compactor_drops_what_it_was_doing_where_a_write_is_unknown() {
 fn a_compactor_reads_a_meta_that_may_be_written() {
     let result = BlockId(3);
     let written = Outcome::Found(Body::Meta(Arc::new(meta(result, None))));
-    for (answer, expected) in [
-        (written, true),
-        (Outcome::Absent, false),
-        (Outcome::Failed, false),
-    ] {
+    for (answer, expected) in [(written, true), (Outcome::Absent, false), (Outcome::Failed, false)]
+    {
         let (mut process, mut bucket) = (compactor(), two_blocks());
-        run_until(
-            &mut process,
-            &mut bucket,
-            puts(|key| matches!(key, Key::Meta(_))),
-        );
+        run_until(&mut process, &mut bucket, puts(|key| matches!(key, Key::Meta(_))));
         let read = Effect::Get(Key::Meta(result));
         assert_eq!(end_next(&mut process, Outcome::Unknown), [read]);
 
@@ -635,16 +457,11 @@ fn a_compactor_reads_a_meta_that_may_be_written() {
 #[test]
 fn a_heartbeat_of_unknown_effect_is_followed_by_the_next_one() {
     let (mut process, mut bucket) = (compactor(), two_blocks());
-    run_until(&mut process, &mut bucket, |effect| {
-        matches!(effect, Effect::Merge(_))
-    });
+    run_until(&mut process, &mut bucket, |effect| matches!(effect, Effect::Merge(_)));
     let at_work = process.state.clone();
     let merge = process.owed.pop_front().expect("the merge");
     process.go_on(Task::Beat(0), &mut bucket).expect("it can");
-    let event = Event::Continue {
-        task: Task::Beat(0),
-        input: NOW,
-    };
+    let event = Event::Continue { task: Task::Beat(0), input: NOW };
     let says = "task Beat(0) is busy or does not exist";
     assert_refused(&mut process, event, Refusal::NotReady(Task::Beat(0)), says);
     assert_eq!(end_next(&mut process, Outcome::Unknown), []);
@@ -661,35 +478,16 @@ fn a_heartbeat_of_unknown_effect_is_followed_by_the_next_one() {
 }
 
 fn meta(id: BlockId, made_by: Option<Provenance>) -> Meta {
-    Meta {
-        id,
-        min_time_ms: 0,
-        max_time_ms: 100,
-        index_size_bytes: 1,
-        made_by,
-    }
+    Meta { id, min_time_ms: 0, max_time_ms: 100, index_size_bytes: 1, made_by }
 }
 
 fn marker(plan: PlanId, partition: u32, status: Status) -> Marker {
-    let owner = Owner {
-        process: ProcessId(7),
-        incarnation: 1,
-    };
-    Marker {
-        owner,
-        status,
-        plan,
-        plan_created_s: None,
-        partition,
-        visited_ms: 0,
-    }
+    let owner = Owner { process: ProcessId(7), incarnation: 1 };
+    Marker { owner, status, plan, plan_created_s: None, partition, visited_ms: 0 }
 }
 
 fn key(plan: u128) -> PlanKey {
-    PlanKey {
-        group: RANGE.group,
-        plan: Some(PlanId(plan)),
-    }
+    PlanKey { group: RANGE.group, plan: Some(PlanId(plan)) }
 }
 
 /// Plan 10 is done, plan 20 is not begun, and of plan 5 two markers are left.
@@ -697,15 +495,8 @@ fn much_to_clean(unbegun: bool) -> Bucket {
     let mut bucket = two_blocks();
     let mut plan = |id: u128| {
         let partitions = vec![PARENTS.to_vec()];
-        let plan = Plan {
-            id: PlanId(id),
-            group: RANGE.group,
-            created_s: 0,
-            partitions,
-        };
-        bucket
-            .objects
-            .insert(Key::Plan(key(id)), Body::Plan(Arc::new(plan)));
+        let plan = Plan { id: PlanId(id), group: RANGE.group, created_s: 0, partitions };
+        bucket.objects.insert(Key::Plan(key(id)), Body::Plan(Arc::new(plan)));
     };
     plan(10);
     if unbegun {
@@ -717,23 +508,13 @@ fn much_to_clean(unbegun: bool) -> Bucket {
         (10, 0, Status::Completed(Finding::Result(BlockId(3)))),
     ] {
         let marker = Body::Marker(marker(PlanId(plan), partition, status));
-        bucket
-            .objects
-            .insert(Key::Marker(key(plan), partition), marker);
+        bucket.objects.insert(Key::Marker(key(plan), partition), marker);
     }
-    let made_by = Provenance {
-        group: RANGE.group,
-        plan: PlanId(10),
-        partition_count: 1,
-        partition: 0,
-    };
+    let made_by =
+        Provenance { group: RANGE.group, plan: PlanId(10), partition_count: 1, partition: 0 };
     let result = meta(BlockId(3), Some(made_by));
-    bucket
-        .objects
-        .insert(Key::Meta(BlockId(3)), Body::Meta(Arc::new(result)));
-    bucket
-        .samples
-        .insert(BlockId(3), LEFT.into_iter().chain(RIGHT).collect());
+    bucket.objects.insert(Key::Meta(BlockId(3)), Body::Meta(Arc::new(result)));
+    bucket.samples.insert(BlockId(3), LEFT.into_iter().chain(RIGHT).collect());
     bucket
 }
 
@@ -741,9 +522,7 @@ fn much_to_clean(unbegun: bool) -> Bucket {
 /// the next one is looked at. Without a next one the pass is over.
 #[test]
 fn a_cleaner_leaves_a_plan_where_a_write_is_unknown() {
-    let mark = DeletionMark {
-        because: MarkReason::Compacted(PlanId(10)),
-    };
+    let mark = DeletionMark { because: MarkReason::Compacted(PlanId(10)) };
     let put = |key| Effect::Put(key, Body::DeletionMark(mark));
     let writes = [
         (Effect::Delete(Key::Marker(key(5), 0)), 10),
@@ -761,24 +540,14 @@ fn a_cleaner_leaves_a_plan_where_a_write_is_unknown() {
     process.go_on(Task::Cycle, &mut bucket).expect("it is idle");
     while process.settle(&mut bucket).expect("it fits") {}
     let is_write = |effect: &&Effect| matches!(effect, Effect::Put(..) | Effect::Delete(_));
-    assert!(
-        bucket
-            .history
-            .iter()
-            .filter(is_write)
-            .eq(writes.iter().map(|(write, _)| write))
-    );
+    assert!(bucket.history.iter().filter(is_write).eq(writes.iter().map(|(write, _)| write)));
     assert!(bucket.is_tidy(&PARENTS));
 
     for (write, next_plan) in &writes {
         let (mut process, mut bucket) = (cleaner(), much_to_clean(true));
         run_until(&mut process, &mut bucket, |effect| effect == write);
         let read = Effect::Get(Key::Plan(key(*next_plan)));
-        assert_eq!(
-            end_next(&mut process, Outcome::Unknown),
-            [read],
-            "{write:?}"
-        );
+        assert_eq!(end_next(&mut process, Outcome::Unknown), [read], "{write:?}");
 
         let (mut process, mut bucket) = (cleaner(), much_to_clean(false));
         run_until(&mut process, &mut bucket, |effect| effect == write);

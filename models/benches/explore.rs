@@ -16,22 +16,12 @@ static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const SCOPE: &str = "early-1p";
 
 fn explorers(criterion: &mut Criterion) {
-    let scope = scopes::all()
-        .into_iter()
-        .find(|scope| scope.name == SCOPE)
-        .expect("the scope");
+    let scope = scopes::all().into_iter().find(|scope| scope.name == SCOPE).expect("the scope");
     let model = Model::new(&Ours(Verified), &scope);
     // stateright judges no recoverability, so neither does ours here.
-    let options = Options {
-        recoverability: false,
-        ..Options::default()
-    };
+    let options = Options { recoverability: false, ..Options::default() };
     let report = explore(&model, &options);
-    assert_eq!(
-        agree(&report, &second_opinion(&model)),
-        Ok(()),
-        "nothing to compare"
-    );
+    assert_eq!(agree(&report, &second_opinion(&model)), Ok(()), "nothing to compare");
 
     let mut group = criterion.benchmark_group(SCOPE);
     group.sample_size(10).warm_up_time(Duration::from_secs(1));

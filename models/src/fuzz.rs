@@ -115,9 +115,7 @@ impl FuzzVariant {
         if name == "verified" {
             return Some(Self::Verified);
         }
-        let release = Release::ALL
-            .into_iter()
-            .find(|release| release.name() == name);
+        let release = Release::ALL.into_iter().find(|release| release.name() == name);
         release.map(Self::Upstream)
     }
 }
@@ -149,18 +147,9 @@ impl fmt::Display for Finding {
                 writeln!(f, "     -- after {fair} events: from here on nothing fails")?;
                 fair_after = None;
             }
-            let shown = if *number == last {
-                String::new()
-            } else {
-                number.to_string()
-            };
+            let shown = if *number == last { String::new() } else { number.to_string() };
             last = *number;
-            let Line {
-                actor,
-                action,
-                note,
-                ..
-            } = line;
+            let Line { actor, action, note, .. } = line;
             writeln!(f, "{shown:>4} {actor:<12} {action:<55} {note}")?;
         }
         write!(f, "=> {}", self.ending)
@@ -195,31 +184,17 @@ fn world_of(data: &[u8], is_upstream: bool) -> Scope {
     let classes = if is_set(4, 2) { 4 } else { 2 };
     let upload = |(place, name): (usize, char)| {
         let whole = Upload::whole(name, classes, 2);
-        let shape = if place < 4 {
-            bits(5, place as u32 * 2, 2)
-        } else {
-            0
-        };
+        let shape = if place < 4 { bits(5, place as u32 * 2, 2) } else { 0 };
         match shape {
-            1 => Upload {
-                classes: 1,
-                ..whole
-            },
-            2 => Upload {
-                classes: whole.classes & 0b0101,
-                part: Some((0, 2)),
-                ..whole
-            },
+            1 => Upload { classes: 1, ..whole },
+            2 => Upload { classes: whole.classes & 0b0101, part: Some((0, 2)), ..whole },
             _ => whole,
         }
     };
     let early = if is_set(4, 3) { 3 } else { 2 };
     let late = usize::from(bits(3, 2, 2) % 3);
     let uploads: Vec<_> = "XYZNM".chars().collect();
-    let names = uploads[..early]
-        .iter()
-        .chain(&uploads[3..3 + late])
-        .copied();
+    let names = uploads[..early].iter().chain(&uploads[3..3 + late]).copied();
     let mut early_blocks: Vec<_> = names.enumerate().map(upload).collect();
     let late_blocks = early_blocks.split_off(early);
 
@@ -282,13 +257,7 @@ fn walk<F: Fleet>(fleet: &F, scope: &Scope, data: &[u8], is_ours: bool) -> Resul
     }
     let mut walk = Walk::new(&model, !is_set_first(data, 7));
     let done = walk.operate(data.get(HEADER..).unwrap_or_default());
-    let done = done.and_then(|()| {
-        if is_ours {
-            walk.reach_the_goal()
-        } else {
-            Ok(())
-        }
-    });
+    let done = done.and_then(|()| if is_ours { walk.reach_the_goal() } else { Ok(()) });
     done.map_err(|breach| walk.tell(&breach))
 }
 
@@ -361,15 +330,7 @@ impl<'m, F: Fleet> Walk<'m, F> {
         let mut enabled = Vec::new();
         model.enabled(&world, &mut enabled);
         let last = vec![None; world.processes.len()];
-        Self {
-            model,
-            world,
-            enabled,
-            taken: Vec::new(),
-            last,
-            twice,
-            fair_after: None,
-        }
+        Self { model, world, enabled, taken: Vec::new(), last, twice, fair_after: None }
     }
 
     fn operate(&mut self, operations: &[u8]) -> Result<(), Breach> {
@@ -418,11 +379,7 @@ impl<'m, F: Fleet> Walk<'m, F> {
     /// One of the events that are wanted, or of all if none can happen.
     fn pick(&mut self, number: usize, wanted: impl Fn(&Action) -> bool) -> Result<(), Breach> {
         let wanted: Vec<_> = self.enabled.iter().copied().filter(wanted).collect();
-        let among = if wanted.is_empty() {
-            &self.enabled
-        } else {
-            &wanted
-        };
+        let among = if wanted.is_empty() { &self.enabled } else { &wanted };
         let Some(action) = among.get(number % among.len().max(1)).copied() else {
             return Ok(());
         };
@@ -433,12 +390,9 @@ impl<'m, F: Fleet> Walk<'m, F> {
     /// again, so the least is not the oldest.
     fn next_of(&self, process: u8) -> Option<Action> {
         let plain = |action: &&Action| match **action {
-            Action::Run {
-                process: p,
-                fate: Fate::Done,
-                choice,
-                ..
-            } => p == process && choice == Choice::default(),
+            Action::Run { process: p, fate: Fate::Done, choice, .. } => {
+                p == process && choice == Choice::default()
+            }
             Action::Begin(p) => p == process,
             _ => false,
         };
@@ -538,24 +492,10 @@ impl<'m, F: Fleet> Walk<'m, F> {
     fn take(&mut self, action: Action) -> Result<(), Breach> {
         let mut action = action;
         let mut next = self.model.apply(&self.world, action, &mut Tale::untold());
-        if let (
-            None,
-            Action::Run {
-                process,
-                number,
-                fate,
-                ..
-            },
-        ) = (&next, action)
-        {
+        if let (None, Action::Run { process, number, fate, .. }) = (&next, action) {
             // The clock can only be off where a plan is stamped, and none was.
             if action.is_fault() && fate == Fate::Done {
-                action = Action::Run {
-                    process,
-                    number,
-                    fate,
-                    choice: Choice::default(),
-                };
+                action = Action::Run { process, number, fate, choice: Choice::default() };
                 next = self.model.apply(&self.world, action, &mut Tale::untold());
             }
         }
@@ -568,10 +508,7 @@ impl<'m, F: Fleet> Walk<'m, F> {
             return Err(Breach("the same event gives two worlds".into()));
         }
         self.world = next;
-        if let Action::Run {
-            process, number, ..
-        } = action
-        {
+        if let Action::Run { process, number, .. } = action {
             self.last[usize::from(process)] = Some(number);
         }
         self.judge()?;
@@ -581,12 +518,7 @@ impl<'m, F: Fleet> Walk<'m, F> {
     }
 
     fn judge(&self) -> Result<(), Breach> {
-        if !lost(
-            self.model.uploaded(&self.world),
-            self.world.store.holdings(),
-        )
-        .is_empty()
-        {
+        if !lost(self.model.uploaded(&self.world), self.world.store.holdings()).is_empty() {
             return Err(Breach(Property::NoSampleLost.name().into()));
         }
         match &self.world.broken {

@@ -14,10 +14,7 @@ use surehold_models::compaction::{scopes, verdicts};
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_surehold"));
-    command
-        .args(arguments)
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE");
+    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command
 }
 
@@ -50,18 +47,14 @@ fn fresh_path(name: &str) -> PathBuf {
 
 /// A scope too large to be finished within a millisecond.
 fn large_scope() -> &'static str {
-    let largest = scopes::all()
-        .into_iter()
-        .max_by_key(|scope| scope.compactors);
+    let largest = scopes::all().into_iter().max_by_key(|scope| scope.compactors);
     largest.expect("there is a scope").name
 }
 
 /// The first of these scopes that there is. In each, upstream's first release soon loses a sample.
 fn scope_of_a_quick_loss() -> &'static str {
     let known = ["late-1p", "superseded-1p", "superseded"];
-    let known = known
-        .into_iter()
-        .find(|name| verdicts::scope(name).is_some());
+    let known = known.into_iter().find(|name| verdicts::scope(name).is_some());
     known.expect("one of the scopes is there")
 }
 
@@ -94,16 +87,9 @@ fn usage_errors_exit_2() {
 #[test]
 fn unknown_names_exit_2_and_name_the_known_ones() {
     let protocols = vec!["compaction"];
-    let variants = Release::ALL
-        .map(Release::name)
-        .into_iter()
-        .chain(["verified"])
-        .collect();
+    let variants = Release::ALL.map(Release::name).into_iter().chain(["verified"]).collect();
     let guards = Guard::ALL.map(Guard::name).to_vec();
-    let scopes = scopes::all()
-        .iter()
-        .map(|scope| scope.name)
-        .collect::<Vec<_>>();
+    let scopes = scopes::all().iter().map(|scope| scope.name).collect::<Vec<_>>();
     let scopes = [scopes, vec!["ci", "nightly", "deep"]].concat();
     let cases: [(&[&str], Vec<&str>); 5] = [
         (&["check", "gossip"], protocols),
@@ -116,10 +102,7 @@ fn unknown_names_exit_2_and_name_the_known_ones() {
         let output = run(arguments);
         assert_eq!(code(&output), 2, "{arguments:?}");
         for name in known {
-            assert!(
-                stderr(&output).contains(name),
-                "{arguments:?} does not name {name}"
-            );
+            assert!(stderr(&output).contains(name), "{arguments:?} does not name {name}");
         }
     }
 }
@@ -149,11 +132,7 @@ fn nothing_to_run_is_no_success() {
     let mutants = verdicts::mutants();
     let has_none = |name: &str| mutants.iter().all(|mutant| mutant.run.scope.name != name);
     let scopes = scopes::all();
-    if let Some(scope) = scopes
-        .iter()
-        .map(|scope| scope.name)
-        .find(|name| has_none(name))
-    {
+    if let Some(scope) = scopes.iter().map(|scope| scope.name).find(|name| has_none(name)) {
         let output = run(&["check", "--mutants", "--scope", scope]);
         assert_eq!(code(&output), 2);
         assert_eq!(stdout(&output), "");
@@ -163,43 +142,16 @@ fn nothing_to_run_is_no_success() {
 #[test]
 fn a_run_that_is_stopped_is_incomplete_and_exits_3() {
     let (scope, limit) = (large_scope(), ["--time-limit", "1ms"]);
-    let asked = [
-        "check",
-        "compaction",
-        "--variant",
-        "verified",
-        "--scope",
-        scope,
-    ];
+    let asked = ["check", "compaction", "--variant", "verified", "--scope", scope];
     let output = run(&[&asked[..], &limit[..]].concat());
     assert_eq!(code(&output), 3);
-    assert!(
-        stdout(&output).contains("incomplete: time limit"),
-        "{}",
-        stdout(&output)
-    );
-    assert!(
-        stdout(&output).contains("1 incomplete"),
-        "{}",
-        stdout(&output)
-    );
+    assert!(stdout(&output).contains("incomplete: time limit"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("1 incomplete"), "{}", stdout(&output));
 
-    let asked = [
-        "check",
-        "--variant",
-        "verified",
-        "--scope",
-        scope,
-        "--memory-limit",
-        "1",
-    ];
+    let asked = ["check", "--variant", "verified", "--scope", scope, "--memory-limit", "1"];
     let output = run(&asked);
     assert_eq!(code(&output), 3);
-    assert!(
-        stdout(&output).contains("incomplete: memory limit"),
-        "{}",
-        stdout(&output)
-    );
+    assert!(stdout(&output).contains("incomplete: memory limit"), "{}", stdout(&output));
 }
 
 #[test]
@@ -210,21 +162,10 @@ fn a_release_that_loses_samples_is_told_step_by_step_and_exits_1() {
     let text = stdout(&output);
     assert!(text.contains("violated: no-sample-lost"), "{text}");
     let lines: Vec<_> = text.lines().collect();
-    let end = lines
-        .iter()
-        .position(|line| line.starts_with("=> lost: "))
-        .expect("it has an end");
-    assert!(
-        lines[end + 1]
-            .trim_start()
-            .starts_with("no-sample-lost: I1: "),
-        "{text}"
-    );
+    let end = lines.iter().position(|line| line.starts_with("=> lost: ")).expect("it has an end");
+    assert!(lines[end + 1].trim_start().starts_with("no-sample-lost: I1: "), "{text}");
     let number = |line: &&str| line.split_whitespace().next()?.parse::<usize>().ok();
-    let begin = lines
-        .iter()
-        .position(|line| line.starts_with("step  "))
-        .expect("it has a head");
+    let begin = lines.iter().position(|line| line.starts_with("step  ")).expect("it has a head");
     let numbers: Vec<_> = lines[begin..end].iter().filter_map(number).collect();
     assert!(numbers.len() > 10, "{text}");
     assert!(numbers.iter().copied().eq(1..=numbers.len()), "{text}");
@@ -247,26 +188,12 @@ fn json_is_one_array_with_the_documented_keys() {
     let runs: Vec<Value> = serde_json::from_slice(&output.stdout).expect("it is an array");
     assert!(!runs.is_empty());
     for run in &runs {
-        for key in [
-            "protocol",
-            "variant",
-            "guard_removed",
-            "scope",
-            "bounds",
-            "engine",
-            "verdict",
-        ] {
+        for key in ["protocol", "variant", "guard_removed", "scope", "bounds", "engine", "verdict"]
+        {
             assert!(run.get(key).is_some(), "{key}");
         }
-        for key in [
-            "expected",
-            "property",
-            "asked",
-            "states",
-            "unique_states",
-            "depth",
-            "seconds",
-        ] {
+        for key in ["expected", "property", "asked", "states", "unique_states", "depth", "seconds"]
+        {
             assert!(run.get(key).is_some(), "{key}");
         }
         assert_eq!(run["protocol"], "compaction");
@@ -276,25 +203,13 @@ fn json_is_one_array_with_the_documented_keys() {
         for key in ["step", "actor", "action", "note", "decided_by"] {
             assert!(steps.iter().all(|step| step.get(key).is_some()), "{key}");
         }
-        assert!(
-            run["ending"]
-                .as_str()
-                .is_some_and(|ending| ending.contains("lost"))
-        );
+        assert!(run["ending"].as_str().is_some_and(|ending| ending.contains("lost")));
     }
 }
 
 #[test]
 fn a_plain_check_is_everything_documented_in_order() {
-    let asked = [
-        "check",
-        "--format",
-        "json",
-        "--threads",
-        "3",
-        "--time-limit",
-        "1ms",
-    ];
+    let asked = ["check", "--format", "json", "--threads", "3", "--time-limit", "1ms"];
     let output = run(&asked);
     let runs: Vec<Value> = serde_json::from_slice(&output.stdout).expect("it is an array");
     let names = |run: &Value| (run["variant"].to_string(), run["scope"].to_string());
@@ -302,10 +217,8 @@ fn a_plain_check_is_everything_documented_in_order() {
     expected.extend(verdicts::upstream());
     expected.extend(verdicts::mutants().into_iter().map(|mutant| mutant.run));
     let quoted = |name: &str| format!("{name:?}");
-    let expected: Vec<_> = expected
-        .iter()
-        .map(|run| (quoted(run.variant.name()), quoted(run.scope.name)))
-        .collect();
+    let expected: Vec<_> =
+        expected.iter().map(|run| (quoted(run.variant.name()), quoted(run.scope.name))).collect();
     assert_eq!(runs.iter().map(names).collect::<Vec<_>>(), expected);
     assert!(runs.iter().any(|run| run["verdict"] == "incomplete"));
     assert_eq!(code(&output), 3);
@@ -330,10 +243,7 @@ fn a_reader_that_goes_away_is_no_panic() {
     let asked = ["check", "--time-limit", "1ms"];
     for arguments in [&asked[..], &["list"]] {
         let mut command = command(arguments);
-        let child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.expect("the command starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("the command ends");
@@ -346,24 +256,13 @@ fn a_reader_that_goes_away_is_no_panic() {
 fn counterexamples_are_saved_by_name() {
     let directory = fresh_path("saved").join("below");
     let path = directory.to_str().expect("the path is UTF-8");
-    let output = run(&[
-        "check",
-        "--without",
-        "all-partitions",
-        "--save-counterexamples",
-        path,
-    ]);
+    let output = run(&["check", "--without", "all-partitions", "--save-counterexamples", path]);
     assert_eq!(code(&output), 1);
     let entries = std::fs::read_dir(&directory).expect("the directory is there");
-    let paths: Vec<_> = entries
-        .map(|entry| entry.expect("it can be read").path())
-        .collect();
+    let paths: Vec<_> = entries.map(|entry| entry.expect("it can be read").path()).collect();
     assert!(!paths.is_empty());
     for path in paths {
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .expect("it has a name");
+        let name = path.file_name().and_then(|name| name.to_str()).expect("it has a name");
         assert!(name.starts_with("verified-all-partitions-"), "{name}");
         assert!(name.ends_with("-no-sample-lost.json"), "{name}");
         let text = std::fs::read_to_string(&path).expect("it can be read");
@@ -378,13 +277,7 @@ fn a_directory_that_cannot_be_is_unusable() {
     std::fs::write(&file, "in the way").expect("a file can be written");
     let below = file.join("below");
     let path = below.to_str().expect("the path is UTF-8");
-    let output = run(&[
-        "check",
-        "--without",
-        "all-partitions",
-        "--save-counterexamples",
-        path,
-    ]);
+    let output = run(&["check", "--without", "all-partitions", "--save-counterexamples", path]);
     assert_eq!(code(&output), 2);
     assert_eq!(stdout(&output), "");
     assert!(stderr(&output).contains(path), "{}", stderr(&output));
@@ -411,17 +304,10 @@ fn the_list_mentions_everything_that_has_a_name() {
     let output = run(&["list"]);
     assert_eq!(code(&output), 0);
     let text = stdout(&output);
-    let guards = Guard::ALL
-        .into_iter()
-        .flat_map(|guard| [guard.name(), guard.why()]);
+    let guards = Guard::ALL.into_iter().flat_map(|guard| [guard.name(), guard.why()]);
     let properties = Property::ALL.into_iter().flat_map(|p| [p.name(), p.says()]);
-    let scopes = scopes::all()
-        .into_iter()
-        .flat_map(|scope| [scope.name, scope.question]);
-    let variants = Release::ALL
-        .into_iter()
-        .map(Release::name)
-        .chain(["verified", "compaction"]);
+    let scopes = scopes::all().into_iter().flat_map(|scope| [scope.name, scope.question]);
+    let variants = Release::ALL.into_iter().map(Release::name).chain(["verified", "compaction"]);
     for said in guards.chain(properties).chain(scopes).chain(variants) {
         assert!(text.contains(said), "{said}");
     }
@@ -443,12 +329,7 @@ fn the_list_is_json_too() {
 
 #[test]
 fn help_and_version_exit_0() {
-    for arguments in [
-        &["--help"][..],
-        &["--version"],
-        &["check", "--help"],
-        &["list", "--help"],
-    ] {
+    for arguments in [&["--help"][..], &["--version"], &["check", "--help"], &["list", "--help"]] {
         let output = run(arguments);
         assert_eq!(code(&output), 0, "{arguments:?}");
         assert_ne!(stdout(&output), "", "{arguments:?}");

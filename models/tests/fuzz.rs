@@ -38,12 +38,9 @@ const TIME: Duration = Duration::from_secs(1);
 
 fn seeds() -> Vec<(PathBuf, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz-seeds/compaction_ops");
-    let files = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let mut seeds: Vec<_> = files
-        .map(|path| (path.clone(), std::fs::read(&path).unwrap()))
-        .collect();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut seeds: Vec<_> =
+        files.map(|path| (path.clone(), std::fs::read(&path).unwrap())).collect();
     seeds.sort();
     assert!(!seeds.is_empty(), "no seeds");
     seeds
@@ -98,9 +95,7 @@ fn verified_keeps_what_the_seeds_lose() {
 fn each_seed_shows_the_loss_it_is_named_after() {
     for (path, seed) in seeds() {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let shown = Release::ALL
-            .into_iter()
-            .find(|release| name.contains(release.name()));
+        let shown = Release::ALL.into_iter().find(|release| name.contains(release.name()));
         let variant = FuzzVariant::Upstream(shown.expect(name));
         let finding = compaction_ops(&variant, &seed).expect_err(name);
         assert_eq!(finding.property, Property::NoSampleLost.name(), "{name}");

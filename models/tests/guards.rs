@@ -31,28 +31,12 @@ fn guards_take_no_room_beside_weakened_ones() {
 
 #[test]
 fn a_service_holds_the_verified_roles() {
-    let limits = Limits::for_range(Range {
-        group: GroupId(1),
-        start_ms: 0,
-        end_ms: 100,
-    });
-    let service = Service {
-        compactor: Compactor::new(limits),
-        cleaner: Cleaner::new(),
-    };
-    assert_eq!(
-        type_of(&service.compactor),
-        TypeId::of::<Compactor<Verified>>()
-    );
+    let limits = Limits::for_range(Range { group: GroupId(1), start_ms: 0, end_ms: 100 });
+    let service = Service { compactor: Compactor::new(limits), cleaner: Cleaner::new() };
+    assert_eq!(type_of(&service.compactor), TypeId::of::<Compactor<Verified>>());
     assert_eq!(type_of(&service.cleaner), TypeId::of::<Cleaner<Verified>>());
-    assert_ne!(
-        type_of(&service.compactor),
-        TypeId::of::<Compactor<Weakened<Guard>>>()
-    );
-    assert_ne!(
-        type_of(&service.cleaner),
-        TypeId::of::<Cleaner<Weakened<Guard>>>()
-    );
+    assert_ne!(type_of(&service.compactor), TypeId::of::<Compactor<Weakened<Guard>>>());
+    assert_ne!(type_of(&service.cleaner), TypeId::of::<Cleaner<Weakened<Guard>>>());
 }
 
 /// The guards that a weakened role is without, and the default keeps.
@@ -60,10 +44,7 @@ fn a_service_holds_the_verified_roles() {
 fn each_guard_can_be_dropped_alone_and_only_from_the_weakened() {
     for guard in Guard::ALL {
         let weakened = Weakened::without([guard]);
-        let dropped: Vec<_> = Guard::ALL
-            .into_iter()
-            .filter(|g| !weakened.keeps(*g))
-            .collect();
+        let dropped: Vec<_> = Guard::ALL.into_iter().filter(|g| !weakened.keeps(*g)).collect();
         assert_eq!(dropped, [guard]);
         assert!(Verified.keeps(guard));
     }

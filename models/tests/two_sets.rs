@@ -106,17 +106,11 @@ impl<S: Numbers> Judged for TwoSets<S> {
 }
 
 fn exact() -> Options {
-    Options {
-        exact: true,
-        ..Options::default()
-    }
+    Options { exact: true, ..Options::default() }
 }
 
 fn violated() -> Verdict {
-    Verdict::Violated {
-        property: SECOND_STAYS_EMPTY.to_owned(),
-        kind: Kind::Safety,
-    }
+    Verdict::Violated { property: SECOND_STAYS_EMPTY.to_owned(), kind: Kind::Safety }
 }
 
 /// The states are `({7}, {})`, `({}, {})` and `({}, {7})`.
@@ -125,25 +119,16 @@ fn the_set_of_the_library_lets_every_checker_find_the_violation() {
     let model = TwoSets::<Set<u8>>::new();
     let report = explore(&model, &Options::default());
     assert_eq!((&report.verdict, report.unique), (&violated(), 3));
-    let way = report
-        .counterexample
-        .as_ref()
-        .expect("a violation has a way to it");
+    let way = report.counterexample.as_ref().expect("a violation has a way to it");
     assert_eq!(way.actions.len(), 1);
 
     let second = second_opinion(&model);
-    assert_eq!(
-        (second.violated, second.unique_states),
-        (Some(SECOND_STAYS_EMPTY), 3)
-    );
+    assert_eq!((second.violated, second.unique_states), (Some(SECOND_STAYS_EMPTY), 3));
     assert_eq!(second.steps, Some(1));
     assert_eq!(agree(&report, &second), Ok(()));
 
     let by_states = explore(&model, &exact());
-    assert_eq!(
-        (&by_states.verdict, by_states.unique, by_states.collisions),
-        (&violated(), 3, 0)
-    );
+    assert_eq!((&by_states.verdict, by_states.unique, by_states.collisions), (&violated(), 3, 0));
     assert_eq!(agree_exact(&report, &by_states), Ok(()));
 }
 
@@ -158,13 +143,7 @@ fn a_hash_without_the_length_loses_the_violation() {
     assert_eq!(agree(&report, &second), Ok(()));
 
     let by_states = explore(&model, &exact());
-    assert_eq!(
-        (&by_states.verdict, by_states.unique, by_states.collisions),
-        (&violated(), 3, 1)
-    );
-    let lost = Disagreement::Violated {
-        own: None,
-        other: Some(SECOND_STAYS_EMPTY.to_owned()),
-    };
+    assert_eq!((&by_states.verdict, by_states.unique, by_states.collisions), (&violated(), 3, 1));
+    let lost = Disagreement::Violated { own: None, other: Some(SECOND_STAYS_EMPTY.to_owned()) };
     assert_eq!(agree_exact(&report, &by_states), Err(lost));
 }

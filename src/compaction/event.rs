@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::effect::Effect;
-use super::object::{Body, BlockId, Key};
+use super::object::{BlockId, Body, Key};
 use crate::collections::Table;
 use crate::machine::{EffectId, Issued};
 

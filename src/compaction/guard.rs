@@ -105,7 +105,9 @@ impl Guard {
     #[must_use]
     pub fn why(self) -> &'static str {
         match self {
-            Self::AllPartitions => "No parent is marked before every partition of its plan is proven.",
+            Self::AllPartitions => {
+                "No parent is marked before every partition of its plan is proven."
+            }
             Self::ResultProof => {
                 "A partition is proven by a complete block that names the plan and the partition, not by a marker."
             }
@@ -130,15 +132,21 @@ impl Guard {
                 "Just before work, after the wait, the plan is there and is the least of all: of planners who saw no plan, one goes on."
             }
             Self::LookBeforeClaim => "No claim is written over a live one.",
-            Self::OwnClaim => "Work begins only after the worker has waited and read back its own claim.",
-            Self::CompletedFinal => "A completed partition is not claimed again, however old its marker is.",
+            Self::OwnClaim => {
+                "Work begins only after the worker has waited and read back its own claim."
+            }
+            Self::CompletedFinal => {
+                "A completed partition is not claimed again, however old its marker is."
+            }
             Self::MembersFresh => {
                 "No plan is worked on of which a block carries a deletion mark: its work is done or void."
             }
             Self::NoCompactRefused => {
                 "A partition is merged whole or not at all: a no-compact block among the plan's blocks stops the work."
             }
-            Self::NoCompactUnmarked => "The cleaner does not mark a block that carries a no-compact mark.",
+            Self::NoCompactUnmarked => {
+                "The cleaner does not mark a block that carries a no-compact mark."
+            }
             Self::DeadPlansGo => {
                 "A plan that cannot be finished, as a parent is marked or must not be compacted, is deleted."
             }

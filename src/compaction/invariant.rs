@@ -69,7 +69,8 @@ pub fn unproven<'a>(
     is_empty: impl Fn(u32) -> bool,
 ) -> Option<u32> {
     let proves = |partition: u32| {
-        let result = |made_by: &Provenance| made_by.plan == plan.id && made_by.partition == partition;
+        let result =
+            |made_by: &Provenance| made_by.plan == plan.id && made_by.partition == partition;
         blocks.clone().any(|block| block.meta.made_by.as_ref().is_some_and(result))
     };
     (0..plan.count()).find(|p| !is_empty(*p) && !proves(*p))

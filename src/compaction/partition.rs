@@ -81,7 +81,11 @@ mod tests {
                     let listed = partitions(Share { count, residue }, parts);
                     let hit: std::collections::BTreeSet<u32> =
                         (0..1000).filter(|h| h % count == residue).map(|h| h % parts).collect();
-                    assert_eq!(listed, hit.into_iter().collect::<Vec<_>>(), "{residue}/{count} {parts}");
+                    assert_eq!(
+                        listed,
+                        hit.into_iter().collect::<Vec<_>>(),
+                        "{residue}/{count} {parts}"
+                    );
                 }
             }
         }

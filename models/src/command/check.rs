@@ -81,20 +81,14 @@ impl Check {
     /// Runs what is asked and prints it. Nothing at all is no success.
     pub(super) fn run(&self) -> Result<Exit, Failure> {
         self.refuse_unfit()?;
-        let shelf = self
-            .save_counterexamples
-            .as_deref()
-            .map(Shelf::at)
-            .transpose()?;
+        let shelf = self.save_counterexamples.as_deref().map(Shelf::at).transpose()?;
         let question = self.question();
         let mut chosen = selection::of(&question, self.scope);
         if self.engine == Engine::Stateright {
             chosen.retain(is_known_to_stateright);
         }
         if chosen.is_empty() {
-            return Err(Failure::Usage(
-                "there is nothing to run, so nothing is shown".into(),
-            ));
+            return Err(Failure::Usage("there is nothing to run, so nothing is shown".into()));
         }
         self.explore(&question, &chosen, shelf.as_ref())
     }
@@ -106,16 +100,13 @@ impl Check {
             ("--memory-limit", self.memory_limit.is_some()),
             ("--exact", self.exact),
             ("--seed", self.seed != 0),
-            (
-                "--save-counterexamples",
-                self.save_counterexamples.is_some(),
-            ),
+            ("--save-counterexamples", self.save_counterexamples.is_some()),
             ("--coverage", self.coverage),
         ];
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
-            Some((name, _)) if self.engine == Engine::Stateright => Err(Failure::Usage(format!(
-                "the engine stateright knows no {name}"
-            ))),
+            Some((name, _)) if self.engine == Engine::Stateright => {
+                Err(Failure::Usage(format!("the engine stateright knows no {name}")))
+            }
             _ => Ok(()),
         }
     }
@@ -143,23 +134,16 @@ impl Check {
         let mut summary = Summary::default();
         output.begin(&mut out)?;
         out.flush()?;
-        let jobs = chosen
-            .iter()
-            .map(|one| (one.run.clone(), self.manner(question, &one.run)));
+        let jobs = chosen.iter().map(|one| (one.run.clone(), self.manner(question, &one.run)));
         let mut progress = Progress::of(chosen.iter().map(place_of).collect());
-        queue::work(
-            jobs.collect(),
-            self.threads(),
-            &mut progress,
-            |at, finished| {
-                let standing = Standing::of(&chosen[at].run, &finished);
-                summary.tally.count(standing, &finished, is_named);
-                summary.coverage.add(&finished.coverage);
-                output.finished(&mut out, &chosen[at], &finished, standing)?;
-                out.flush()?;
-                shelf.map_or(Ok(()), |shelf| shelf.put(&finished))
-            },
-        )?;
+        queue::work(jobs.collect(), self.threads(), &mut progress, |at, finished| {
+            let standing = Standing::of(&chosen[at].run, &finished);
+            summary.tally.count(standing, &finished, is_named);
+            summary.coverage.add(&finished.coverage);
+            output.finished(&mut out, &chosen[at], &finished, standing)?;
+            out.flush()?;
+            shelf.map_or(Ok(()), |shelf| shelf.put(&finished))
+        })?;
         self.judge_whole(question, &mut summary);
         summary.seconds = begun.elapsed().as_secs_f64();
         output.end(&mut out, &summary)?;
@@ -209,12 +193,7 @@ impl Check {
             seed: self.seed,
             ..Options::default()
         };
-        Manner {
-            engine: self.engine,
-            options,
-            reduce: !self.no_reduction,
-            coverage,
-        }
+        Manner { engine: self.engine, options, reduce: !self.no_reduction, coverage }
     }
 
     fn threads(&self) -> NonZeroUsize {
@@ -233,9 +212,7 @@ fn is_known_to_stateright(chosen: &Chosen) -> bool {
     let is_known = chosen.run.judged != [Property::Recoverable];
     if !is_known {
         let place = place_of(chosen);
-        note(&format!(
-            "skipped, as stateright judges no recoverability: {place}"
-        ));
+        note(&format!("skipped, as stateright judges no recoverability: {place}"));
     }
     is_known
 }

@@ -35,17 +35,9 @@ impl Sum {
     /// How many rows occurred, and which did not.
     pub(super) fn print(&self, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
         let (never, all) = (self.never(), self.rows.len());
-        writeln!(
-            out,
-            "coverage: {} of {all} rows occurred",
-            all - never.len()
-        )?;
+        writeln!(out, "coverage: {} of {all} rows occurred", all - never.len())?;
         for name in never {
-            writeln!(
-                out,
-                "  {}",
-                paint.tint(Tone::Bad, &format!("never: {name}"))
-            )?;
+            writeln!(out, "  {}", paint.tint(Tone::Bad, &format!("never: {name}")))?;
         }
         Ok(())
     }
@@ -73,11 +65,7 @@ mod tests {
         assert_eq!(sum.rows, [row("a", 2), row("b", 4), row("c", 0)]);
         assert_eq!(sum.never(), ["c"]);
         let mut text = Vec::new();
-        sum.print(&mut text, Paint::none())
-            .expect("memory takes everything");
-        assert_eq!(
-            String::from_utf8_lossy(&text),
-            "coverage: 2 of 3 rows occurred\n  never: c\n"
-        );
+        sum.print(&mut text, Paint::none()).expect("memory takes everything");
+        assert_eq!(String::from_utf8_lossy(&text), "coverage: 2 of 3 rows occurred\n  never: c\n");
     }
 }

@@ -73,12 +73,7 @@ mod tests {
 
     #[test]
     fn two_beats_three_beats_one_beats_nought() {
-        let order = [
-            Exit::AsExpected,
-            Exit::Unexpected,
-            Exit::Incomplete,
-            Exit::Unusable,
-        ];
+        let order = [Exit::AsExpected, Exit::Unexpected, Exit::Incomplete, Exit::Unusable];
         assert_eq!(order.map(Exit::code), [0, 1, 3, 2]);
         for (less, more) in order.iter().zip(&order[1..]) {
             assert_eq!(less.max(more), more);

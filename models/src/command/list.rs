@@ -87,17 +87,11 @@ impl Known {
         Self {
             protocols: names::PROTOCOLS.into_iter().map(protocol).collect(),
             variants: names::variants().iter().map(variant).collect(),
-            guards: Guard::ALL
-                .into_iter()
-                .map(|guard| known_guard(guard, &mutants))
-                .collect(),
+            guards: Guard::ALL.into_iter().map(|guard| known_guard(guard, &mutants)).collect(),
             scopes: scopes::all().iter().map(known_scope).collect(),
             properties: Property::ALL
                 .into_iter()
-                .map(|property| Named {
-                    name: property.name(),
-                    says: property.says(),
-                })
+                .map(|property| Named { name: property.name(), says: property.says() })
                 .collect(),
         }
     }
@@ -106,29 +100,16 @@ impl Known {
         section(out, "protocols", &self.protocols)?;
         section(out, "variants", &self.variants)?;
         writeln!(out, "guards")?;
-        let width = self
-            .guards
-            .iter()
-            .map(|guard| guard.name.len())
-            .fold(0, usize::max);
+        let width = self.guards.iter().map(|guard| guard.name.len()).fold(0, usize::max);
         for guard in &self.guards {
             writeln!(out, "  {:<width$}  {}", guard.name, guard.why)?;
-            writeln!(
-                out,
-                "  {:<width$}  answers {}",
-                "",
-                guard.answers.join(", ")
-            )?;
+            writeln!(out, "  {:<width$}  answers {}", "", guard.answers.join(", "))?;
             for broken in &guard.breaks {
                 writeln!(out, "  {:<width$}  {}", "", broken.text())?;
             }
         }
         writeln!(out, "\nscopes")?;
-        let width = self
-            .scopes
-            .iter()
-            .map(|scope| scope.name.len())
-            .fold(0, usize::max);
+        let width = self.scopes.iter().map(|scope| scope.name.len()).fold(0, usize::max);
         for scope in &self.scopes {
             let (name, tier) = (scope.name, scope.tier);
             let line = format!("  {name:<width$}  {tier:<7}  {}", scope.question);
@@ -145,16 +126,8 @@ impl Known {
 
 impl Break {
     fn text(&self) -> String {
-        let with: String = self
-            .removed_with
-            .iter()
-            .map(|guard| format!(" and {guard}"))
-            .collect();
-        format!(
-            "without it{with}, {} breaks in {}",
-            self.properties.join(", "),
-            self.scope
-        )
+        let with: String = self.removed_with.iter().map(|guard| format!(" and {guard}")).collect();
+        format!("without it{with}, {} breaks in {}", self.properties.join(", "), self.scope)
     }
 }
 
@@ -164,11 +137,7 @@ fn section(out: &mut dyn Write, title: &str, rows: &[Named]) -> io::Result<()> {
     for row in rows {
         writeln!(out, "  {:<width$}  {}", row.name, row.says)?;
     }
-    if title == "properties" {
-        Ok(())
-    } else {
-        writeln!(out)
-    }
+    if title == "properties" { Ok(()) } else { writeln!(out) }
 }
 
 fn protocol(name: &'static str) -> Named {
@@ -197,27 +166,17 @@ fn variant(variant: &Variant) -> Named {
         Variant::Upstream(Release::V1_21) => "Cortex v1.21.0: with #7217, #7246 and #7260 too.",
         Variant::Upstream(Release::Main) => "Cortex master of August 2026: with #7391 too.",
     };
-    Named {
-        name: variant.name(),
-        says,
-    }
+    Named { name: variant.name(), says }
 }
 
 fn known_guard(guard: Guard, mutants: &[Mutant]) -> KnownGuard {
-    let lacking = mutants
-        .iter()
-        .filter(|mutant| mutant.guards.contains(&guard));
+    let lacking = mutants.iter().filter(|mutant| mutant.guards.contains(&guard));
     let breaks = lacking.map(|mutant| {
         let others = mutant.guards.iter().filter(|other| **other != guard);
         Break {
             removed_with: others.map(|other| other.name()).collect(),
             scope: mutant.run.scope.name,
-            properties: mutant
-                .run
-                .judged
-                .iter()
-                .map(|property| property.name())
-                .collect(),
+            properties: mutant.run.judged.iter().map(|property| property.name()).collect(),
         }
     });
     KnownGuard {

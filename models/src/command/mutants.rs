@@ -16,10 +16,7 @@ use crate::compaction::verdicts;
 pub(super) fn never_removed() -> Vec<Guard> {
     let mutants = verdicts::mutants();
     let is_removed = |guard: &Guard| mutants.iter().any(|mutant| mutant.guards.contains(guard));
-    Guard::ALL
-        .into_iter()
-        .filter(|guard| !is_removed(guard))
-        .collect()
+    Guard::ALL.into_iter().filter(|guard| !is_removed(guard)).collect()
 }
 
 /// The table of holes.
@@ -77,19 +74,11 @@ impl Output for Mutants {
             Some(property) => property.clone(),
             None => finished.verdict_text(),
         };
-        let breaks = self
-            .paint
-            .tint(tone(standing, finished), &format!("{outcome:<d$}"));
-        let steps = finished
-            .counterexample
-            .as_ref()
-            .and_then(|steps| steps.last());
+        let breaks = self.paint.tint(tone(standing, finished), &format!("{outcome:<d$}"));
+        let steps = finished.counterexample.as_ref().and_then(|steps| steps.last());
         let steps = steps.map_or_else(|| "-".to_string(), |step| step.step.to_string());
         let states = finished.unique_states;
-        write!(
-            out,
-            "{hole:<a$}  {guard:<b$}  {scope:<c$}  {breaks}  {steps:>5}  {states:>13}"
-        )?;
+        write!(out, "{hole:<a$}  {guard:<b$}  {scope:<c$}  {breaks}  {steps:>5}  {states:>13}")?;
         if is_known {
             return writeln!(out);
         }

@@ -34,10 +34,7 @@ impl Place {
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        let tier = TIERS
-            .into_iter()
-            .find(|tier| tier_name(*tier) == name)
-            .map(Self::Tier);
+        let tier = TIERS.into_iter().find(|tier| tier_name(*tier) == name).map(Self::Tier);
         tier.or_else(|| verdicts::scope(name).map(|scope| Self::Scope(scope.name)))
     }
 }
@@ -60,14 +57,8 @@ pub(super) fn variants() -> Vec<Variant> {
 
 /// How a run's variant is called in text: with a minus before each guard that is removed.
 pub(super) fn label(run: &Run) -> String {
-    let removed = run
-        .variant
-        .removed()
-        .into_iter()
-        .map(|guard| format!(" - {guard}"));
-    removed.fold(run.variant.name().to_string(), |label, guard| {
-        label + &guard
-    })
+    let removed = run.variant.removed().into_iter().map(|guard| format!(" - {guard}"));
+    removed.fold(run.variant.name().to_string(), |label, guard| label + &guard)
 }
 
 /// Takes the name of a protocol.
@@ -78,11 +69,7 @@ pub(super) fn protocol_parser() -> PossibleValuesParser {
 /// Takes the name of a variant.
 pub(super) fn variant_parser() -> impl TypedValueParser<Value = Variant> {
     let known = variants().into_iter().map(|variant| variant.name());
-    known_one_of(known, |name| {
-        variants()
-            .into_iter()
-            .find(|variant| variant.name() == name)
-    })
+    known_one_of(known, |name| variants().into_iter().find(|variant| variant.name() == name))
 }
 
 /// Takes the name of a guard.
@@ -93,10 +80,7 @@ pub(super) fn guard_parser() -> impl TypedValueParser<Value = Guard> {
 /// Takes the name of a tier or a scope.
 pub(super) fn place_parser() -> impl TypedValueParser<Value = Place> {
     let named = scopes::all().into_iter().map(|scope| scope.name);
-    known_one_of(
-        TIERS.into_iter().map(tier_name).chain(named),
-        Place::from_name,
-    )
+    known_one_of(TIERS.into_iter().map(tier_name).chain(named), Place::from_name)
 }
 
 /// Takes the name of an engine.

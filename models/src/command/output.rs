@@ -29,11 +29,7 @@ impl Summary {
     /// The summary line.
     pub(super) fn line(&self) -> String {
         let states = self.tally.unique_states;
-        format!(
-            "{}; {states} unique states in {:.1} s",
-            self.tally.text(),
-            self.seconds
-        )
+        format!("{}; {states} unique states in {:.1} s", self.tally.text(), self.seconds)
     }
 }
 

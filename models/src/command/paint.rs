@@ -25,9 +25,7 @@ impl Paint {
     /// Colour on standard output, unless that is no terminal or `NO_COLOR` is set to anything.
     pub(super) fn of_stdout() -> Self {
         let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self {
-            is_on: io::stdout().is_terminal() && !is_refused,
-        }
+        Self { is_on: io::stdout().is_terminal() && !is_refused }
     }
 
     /// No colour.
@@ -58,10 +56,7 @@ mod tests {
     #[test]
     fn colour_ends_where_the_text_ends() {
         let paint = Paint { is_on: true };
-        assert_eq!(
-            paint.tint(Tone::Good, "verified"),
-            "\x1b[32mverified\x1b[0m"
-        );
+        assert_eq!(paint.tint(Tone::Good, "verified"), "\x1b[32mverified\x1b[0m");
         assert_eq!(paint.tint(Tone::Good, ""), "");
         assert_eq!(Paint::none().tint(Tone::Bad, "violated"), "violated");
     }

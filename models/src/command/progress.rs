@@ -45,14 +45,10 @@ impl Progress {
     /// Draws the line.
     pub(super) fn draw(&mut self) {
         if self.is_on {
-            let columns = std::env::var("COLUMNS")
-                .ok()
-                .and_then(|columns| columns.parse().ok());
+            let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
             let line = self.line();
-            let cut: String = line
-                .chars()
-                .take(columns.unwrap_or(COLUMNS).saturating_sub(1))
-                .collect();
+            let cut: String =
+                line.chars().take(columns.unwrap_or(COLUMNS).saturating_sub(1)).collect();
             let _ = write!(io::stderr(), "\r\x1b[K{cut}");
             self.is_drawn = true;
         }

@@ -29,9 +29,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 }
 
 fn scaled(text: &str, units: &[(&str, u64)]) -> Result<u64, String> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let number: u64 = match number.parse() {
         Ok(number) => number,
@@ -39,19 +37,11 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Result<u64, String> {
         Err(_) => return Err("it is too great".into()),
     };
     let unit = unit.trim_start();
-    match units
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case(unit))
-    {
-        Some((_, scale)) => number
-            .checked_mul(*scale)
-            .ok_or_else(|| "it is too great".into()),
+    match units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)) {
+        Some((_, scale)) => number.checked_mul(*scale).ok_or_else(|| "it is too great".into()),
         None => {
             let known: Vec<_> = units.iter().map(|(name, _)| *name).collect();
-            Err(format!(
-                "its unit must be one of {}",
-                known.join(" ").trim_start()
-            ))
+            Err(format!("its unit must be one of {}", known.join(" ").trim_start()))
         }
     }
 }
@@ -67,17 +57,7 @@ mod tests {
         assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
         assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
         assert_eq!(duration("0s"), Ok(Duration::ZERO));
-        for refused in [
-            "",
-            "s",
-            "90",
-            "-1s",
-            "1.5h",
-            "1d",
-            "1h30m",
-            "5 minutes",
-            "s5",
-        ] {
+        for refused in ["", "s", "90", "-1s", "1.5h", "1d", "1h30m", "5 minutes", "s5"] {
             assert!(duration(refused).is_err(), "{refused}");
         }
     }
@@ -105,10 +85,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_known_units() {
-        assert_eq!(
-            duration("1d"),
-            Err("its unit must be one of ms s m h".into())
-        );
+        assert_eq!(duration("1d"), Err("its unit must be one of ms s m h".into()));
         assert!(bytes("1G").is_err_and(|text| text.contains("GiB")));
     }
 }

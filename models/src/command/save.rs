@@ -18,9 +18,7 @@ impl Shelf {
         fs::create_dir_all(directory).map_err(|error| {
             Failure::Usage(format!("cannot create {}: {error}", directory.display()))
         })?;
-        Ok(Self {
-            directory: directory.to_path_buf(),
-        })
+        Ok(Self { directory: directory.to_path_buf() })
     }
 
     /// Writes the run into a file of its own if it has a counterexample.
@@ -45,11 +43,7 @@ fn file_name(finished: &Finished) -> Option<String> {
     let named: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let name = named.join("-");
     let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || "-.+".contains(c) {
-            c
-        } else {
-            '-'
-        }
+        if c.is_ascii_alphanumeric() || "-.+".contains(c) { c } else { '-' }
     };
     Some(name.chars().map(plain).collect::<String>() + ".json")
 }

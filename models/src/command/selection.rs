@@ -39,10 +39,7 @@ impl From<Run> for Chosen {
 
 impl From<Mutant> for Chosen {
     fn from(mutant: Mutant) -> Self {
-        Self {
-            run: mutant.run,
-            holes: mutant.holes,
-        }
+        Self { run: mutant.run, holes: mutant.holes }
     }
 }
 
@@ -53,14 +50,7 @@ pub(super) fn of(question: &Question, place: Option<Place>) -> Vec<Chosen> {
         Question::Variant(Variant::Upstream(_)) => upstream(question, place),
         Question::Variant(variant) => {
             let runs = scopes_of(place).into_iter().map(Run::verified);
-            runs.map(|run| {
-                Run {
-                    variant: variant.clone(),
-                    ..run
-                }
-                .into()
-            })
-            .collect()
+            runs.map(|run| Run { variant: variant.clone(), ..run }.into()).collect()
         }
         Question::Without(guards) => without(guards, place),
         Question::Mutants => mutants(place),
@@ -70,21 +60,14 @@ pub(super) fn of(question: &Question, place: Option<Place>) -> Vec<Chosen> {
 /// The scopes meant by a place; those of the ci tier if none is given.
 fn scopes_of(place: Option<Place>) -> Vec<Scope> {
     let place = place.unwrap_or(Place::Tier(Tier::Ci));
-    scopes::all()
-        .into_iter()
-        .filter(|scope| place.holds(scope))
-        .collect()
+    scopes::all().into_iter().filter(|scope| place.holds(scope)).collect()
 }
 
 /// Everything documented, or what of it is in the place.
 fn documented(place: Option<Place>) -> Vec<Chosen> {
-    let verified = scopes_of(place)
-        .into_iter()
-        .map(|scope| Run::verified(scope).into());
+    let verified = scopes_of(place).into_iter().map(|scope| Run::verified(scope).into());
     let upstream = verdicts::upstream().into_iter().map(Chosen::from);
-    let rest = upstream
-        .chain(mutants(None))
-        .filter(|chosen| is_in(place, chosen));
+    let rest = upstream.chain(mutants(None)).filter(|chosen| is_in(place, chosen));
     verified.chain(rest).collect()
 }
 
@@ -108,15 +91,8 @@ fn upstream(question: &Question, place: Option<Place>) -> Vec<Chosen> {
     if !documented.is_empty() {
         return documented;
     }
-    let asked = |scope| {
-        Run::asked(
-            variant.clone(),
-            scope,
-            Property::NoSampleLost,
-            Expected::Open,
-        )
-        .into()
-    };
+    let asked =
+        |scope| Run::asked(variant.clone(), scope, Property::NoSampleLost, Expected::Open).into();
     scopes_of(place).into_iter().map(asked).collect()
 }
 
@@ -125,31 +101,18 @@ fn upstream(question: &Question, place: Option<Place>) -> Vec<Chosen> {
 fn without(guards: &[Guard], place: Option<Place>) -> Vec<Chosen> {
     let lacks = |mutant: &Mutant| sorted(mutant.guards) == sorted(guards);
     let known: Vec<_> = verdicts::mutants().into_iter().filter(lacks).collect();
-    let here = known
-        .iter()
-        .cloned()
-        .map(Chosen::from)
-        .filter(|chosen| is_in(place, chosen));
+    let here = known.iter().cloned().map(Chosen::from).filter(|chosen| is_in(place, chosen));
     let here: Vec<_> = here.collect();
     if !here.is_empty() {
         return here;
     }
-    let broken: Vec<_> = known
-        .iter()
-        .flat_map(|mutant| mutant.run.judged.clone())
-        .collect();
+    let broken: Vec<_> = known.iter().flat_map(|mutant| mutant.run.judged.clone()).collect();
     let asked = |scope: Scope| {
         let all = scope.properties();
         let some: Vec<_> = all.iter().copied().filter(|p| broken.contains(p)).collect();
         let judged = if some.is_empty() { all } else { some };
         let variant = Variant::Without(sorted(guards));
-        Run {
-            variant,
-            scope,
-            judged,
-            expected: Expected::Open,
-        }
-        .into()
+        Run { variant, scope, judged, expected: Expected::Open }.into()
     };
     scopes_of(place).into_iter().map(asked).collect()
 }
@@ -172,36 +135,17 @@ mod tests {
         let chosen = of(&Question::Documented, None);
         let (verified, upstream) = (verdicts::verified(Tier::Ci), verdicts::upstream());
         let mutants = verdicts::mutants();
-        assert_eq!(
-            chosen.len(),
-            verified.len() + upstream.len() + mutants.len()
-        );
-        assert!(
-            chosen
-                .iter()
-                .all(|chosen| chosen.run.expected != Expected::Open)
-        );
+        assert_eq!(chosen.len(), verified.len() + upstream.len() + mutants.len());
+        assert!(chosen.iter().all(|chosen| chosen.run.expected != Expected::Open));
     }
 
     #[test]
     fn a_scope_is_run_once_for_each_of_its_documented_runs() {
         for run in verdicts::upstream() {
             let chosen = of(&Question::Documented, Some(Place::Scope(run.scope.name)));
-            assert!(
-                chosen
-                    .iter()
-                    .all(|chosen| chosen.run.scope.name == run.scope.name)
-            );
-            assert!(
-                chosen
-                    .iter()
-                    .any(|chosen| chosen.run.variant == run.variant)
-            );
-            assert!(
-                chosen
-                    .iter()
-                    .any(|chosen| chosen.run.variant == Variant::Verified)
-            );
+            assert!(chosen.iter().all(|chosen| chosen.run.scope.name == run.scope.name));
+            assert!(chosen.iter().any(|chosen| chosen.run.variant == run.variant));
+            assert!(chosen.iter().any(|chosen| chosen.run.variant == Variant::Verified));
         }
     }
 
@@ -212,8 +156,7 @@ mod tests {
             let question = Question::Variant(variant.clone());
             let is_documented = |name| {
                 let runs = verdicts::upstream();
-                runs.iter()
-                    .any(|run| run.variant == variant && run.scope.name == name)
+                runs.iter().any(|run| run.variant == variant && run.scope.name == name)
             };
             for scope in scopes::all() {
                 let chosen = of(&question, Some(Place::Scope(scope.name)));

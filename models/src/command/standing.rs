@@ -42,10 +42,9 @@ impl Standing {
             Self::Incomplete if finished.expected == Expected::Open.text() => {
                 paint.tint(Tone::Unsure, "no verdict")
             }
-            Self::Incomplete => paint.tint(
-                Tone::Unsure,
-                &format!("no verdict (documented: {})", finished.expected),
-            ),
+            Self::Incomplete => {
+                paint.tint(Tone::Unsure, &format!("no verdict (documented: {})", finished.expected))
+            }
         }
     }
 }

@@ -21,10 +21,7 @@ pub(super) struct Table {
 
 /// Characters of the longest verdict that a run can have, its scope's own properties aside.
 fn widest_verdict(run: &Run) -> usize {
-    let verdicts = run
-        .judged
-        .iter()
-        .map(|property| Expected::Violated(*property).text().len());
+    let verdicts = run.judged.iter().map(|property| Expected::Violated(*property).text().len());
     verdicts.fold(0, usize::max)
 }
 
@@ -32,22 +29,14 @@ impl Table {
     /// A table wide enough for these runs. Either every violation is told, or only unexpected ones.
     pub(super) fn of(chosen: &[Chosen], paint: Paint, tells_all: bool) -> Self {
         let widest = |text: &dyn Fn(&Run) -> usize, least: usize| {
-            chosen
-                .iter()
-                .map(|chosen| text(&chosen.run))
-                .fold(least, usize::max)
+            chosen.iter().map(|chosen| text(&chosen.run)).fold(least, usize::max)
         };
         let widths = [
             widest(&|run| names::label(run).len(), "variant".len()),
             widest(&|run| run.scope.name.len(), "scope".len()),
             widest(&widest_verdict, "incomplete: time limit".len()),
         ];
-        Self {
-            paint,
-            tells_all,
-            widths,
-            is_story_last: false,
-        }
+        Self { paint, tells_all, widths, is_story_last: false }
     }
 }
 

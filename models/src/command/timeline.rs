@@ -23,13 +23,7 @@ pub(super) fn of_run(
     let Some(property) = &finished.property else {
         return Ok(());
     };
-    writeln!(
-        out,
-        "\n{} in {}: {}",
-        names::label(run),
-        finished.scope,
-        finished.bounds
-    )?;
+    writeln!(out, "\n{} in {}: {}", names::label(run), finished.scope, finished.bounds)?;
     match (&finished.counterexample, &finished.reason) {
         (Some(steps), _) => tell(out, paint, steps)?,
         (None, Some(reason)) => writeln!(out, "{reason}")?,
@@ -43,40 +37,21 @@ pub(super) fn of_run(
 /// what follows. What nobody else can tell from the step before bears no number.
 pub(super) fn tell(out: &mut dyn Write, paint: Paint, steps: &[Step]) -> io::Result<()> {
     let widths = widths(steps);
-    let numbers = steps
-        .last()
-        .map_or(0, |step| step.step.to_string().len())
-        .max("step".len());
+    let numbers = steps.last().map_or(0, |step| step.step.to_string().len()).max("step".len());
     let head = ["actor", "action", "note"].map(String::from);
     let head = row(numbers, "step", &head, widths, "[guards]");
     writeln!(out, "{}", paint.tint(Tone::Quiet, &head))?;
     let mut before = None;
     for step in steps {
         if step.step == 0 && before.is_none() {
-            writeln!(
-                out,
-                "{}",
-                paint.tint(Tone::Quiet, "before the scope begins")
-            )?;
+            writeln!(out, "{}", paint.tint(Tone::Quiet, "before the scope begins"))?;
         } else if step.step > 0 && before == Some(0) {
-            writeln!(
-                out,
-                "{}",
-                paint.tint(Tone::Quiet, "from here on, anything may happen")
-            )?;
+            writeln!(out, "{}", paint.tint(Tone::Quiet, "from here on, anything may happen"))?;
         }
         let is_next = step.step > 0 && before != Some(step.step);
-        let number = if is_next {
-            step.step.to_string()
-        } else {
-            String::new()
-        };
+        let number = if is_next { step.step.to_string() } else { String::new() };
         before = Some(step.step);
-        writeln!(
-            out,
-            "{}",
-            row(numbers, &number, &cells(step), widths, &guards(step))
-        )?;
+        writeln!(out, "{}", row(numbers, &number, &cells(step), widths, &guards(step)))?;
     }
     Ok(())
 }
@@ -103,20 +78,14 @@ fn says(property: &str) -> Option<&'static str> {
         DEADLOCK_FREE => Some("there is always something left to do until the goal is reached."),
         RECOVERABLE => Some(Property::Recoverable.says()),
         name => {
-            let known = Property::ALL
-                .into_iter()
-                .find(|property| property.name() == name);
+            let known = Property::ALL.into_iter().find(|property| property.name() == name);
             known.map(Property::says)
         }
     }
 }
 
 fn cells(step: &Step) -> [String; 3] {
-    [
-        step.line.actor.clone(),
-        step.line.action.clone(),
-        step.line.note.clone(),
-    ]
+    [step.line.actor.clone(), step.line.action.clone(), step.line.note.clone()]
 }
 
 fn guards(step: &Step) -> String {
@@ -149,15 +118,7 @@ mod tests {
 
     fn step(step: usize, action: &str, note: &str, decided_by: &[&'static str]) -> Step {
         let (actor, decided_by) = ("cleaner".to_string(), decided_by.to_vec());
-        Step {
-            step,
-            line: Line {
-                actor,
-                action: action.into(),
-                note: note.into(),
-                decided_by,
-            },
-        }
+        Step { step, line: Line { actor, action: action.into(), note: note.into(), decided_by } }
     }
 
     fn told(steps: &[Step]) -> String {
@@ -189,14 +150,8 @@ from here on, anything may happen
     #[test]
     fn a_very_long_note_moves_no_other_column() {
         let long = "x".repeat(200);
-        let text = told(&[
-            step(1, "a", &long, &["one-plan"]),
-            step(2, "b", "y", &["own-claim"]),
-        ]);
-        let widest = text
-            .lines()
-            .find(|line| line.contains("own-claim"))
-            .map(str::len);
+        let text = told(&[step(1, "a", &long, &["one-plan"]), step(2, "b", "y", &["own-claim"])]);
+        let widest = text.lines().find(|line| line.contains("own-claim")).map(str::len);
         assert!(widest.is_some_and(|widest| widest < 120), "{text}");
     }
 

@@ -44,9 +44,11 @@ fn safety<F: Fleet>(property: Property) -> Option<Named<Model<F>>> {
         };
     }
     match property {
-        Property::NoSampleLost => Some(Named::always(property.name(), |model: &Model<F>, world| {
-            lost(model.uploaded(world), world.store.holdings()).is_empty()
-        })),
+        Property::NoSampleLost => {
+            Some(Named::always(property.name(), |model: &Model<F>, world| {
+                lost(model.uploaded(world), world.store.holdings()).is_empty()
+            }))
+        }
         Property::ReplacedBeforeMarking => unbroken!(Property::ReplacedBeforeMarking),
         Property::OnlyDeadPlansDeleted => unbroken!(Property::OnlyDeadPlansDeleted),
         Property::NoDoubleWork => unbroken!(Property::NoDoubleWork),

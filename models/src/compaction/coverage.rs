@@ -39,12 +39,24 @@ const EFFECTS: [&str; 24] = [
 ];
 
 const OUTCOMES: [&str; 10] = [
-    "listed", "found", "absent", "exists", "applied", "failed", "unknown", "merged-block",
-    "merged-empty", "elapsed",
+    "listed",
+    "found",
+    "absent",
+    "exists",
+    "applied",
+    "failed",
+    "unknown",
+    "merged-block",
+    "merged-empty",
+    "elapsed",
 ];
 
-const REFUSALS: [&str; 4] =
-    ["refused-other-incarnation", "refused-not-outstanding", "refused-unfit-outcome", "refused-not-ready"];
+const REFUSALS: [&str; 4] = [
+    "refused-other-incarnation",
+    "refused-not-outstanding",
+    "refused-unfit-outcome",
+    "refused-not-ready",
+];
 
 impl Default for Coverage {
     fn default() -> Self {
@@ -139,7 +151,9 @@ pub fn effect_name(effect: &Effect) -> &'static str {
         Effect::Put(Key::Chunks(_), _) => "put-chunks",
         Effect::Put(Key::Index(_), _) => "put-index",
         Effect::Put(Key::Meta(_), _) => "put-meta",
-        Effect::Put(Key::GlobalDeletionMark(_) | Key::GlobalNoCompactMark(_), _) => "put-global-mark",
+        Effect::Put(Key::GlobalDeletionMark(_) | Key::GlobalNoCompactMark(_), _) => {
+            "put-global-mark"
+        }
         Effect::Put(Key::DeletionMark(_) | Key::NoCompactMark(_), _) => "put-local-mark",
         Effect::Put(Key::Plan(_), _) => "put-plan",
         Effect::Put(Key::Marker(..), Body::Marker(marker)) => match marker.status {

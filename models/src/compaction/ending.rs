@@ -12,7 +12,11 @@ use super::world::{Broken, Store};
 pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
     let gone = lost(model.uploaded(world), world.store.holdings());
     if !gone.is_empty() {
-        return format!("lost: {}; {}", samples(&model.scope, gone), left(&model.scope, &world.store));
+        return format!(
+            "lost: {}; {}",
+            samples(&model.scope, gone),
+            left(&model.scope, &world.store)
+        );
     }
     match &world.broken {
         Some(broken) => breach(&model.scope, broken),
@@ -30,13 +34,19 @@ fn breach(scope: &Scope, broken: &Broken) -> String {
             plan_name(plan)
         ),
         Broken::PlanDeleted(plan) => {
-            format!("{} is deleted while no parent of it carries a mark: it was still live", plan_name(plan))
+            format!(
+                "{} is deleted while no parent of it carries a mark: it was still live",
+                plan_name(plan)
+            )
         }
         Broken::PlanOverwritten(old, new) => {
             format!("{} is written over {}, which was still live", plan_name(new), plan_name(old))
         }
         Broken::MarkerDeleted(plan, partition) => {
-            format!("the marker of partition {partition} of {} is deleted while that plan is live", plan_name(plan))
+            format!(
+                "the marker of partition {partition} of {} is deleted while that plan is live",
+                plan_name(plan)
+            )
         }
         Broken::DoubleWork(id, DoubleWork::Overlapping(a, b)) => format!(
             "{} was merged from {} and {}, which hold the same samples: the work had been done before",
@@ -49,9 +59,15 @@ fn breach(scope: &Scope, broken: &Broken) -> String {
             block(id),
             block(other)
         ),
-        Broken::NoCompactMarked(id) => format!("{} is marked though it must not be compacted", block(id)),
-        Broken::NoCompactMerged(id) => format!("{} is merged though it must not be compacted", block(id)),
-        Broken::MetaBeforeData(id) => format!("the meta of {} is written before its data", block(id)),
+        Broken::NoCompactMarked(id) => {
+            format!("{} is marked though it must not be compacted", block(id))
+        }
+        Broken::NoCompactMerged(id) => {
+            format!("{} is merged though it must not be compacted", block(id))
+        }
+        Broken::MetaBeforeData(id) => {
+            format!("the meta of {} is written before its data", block(id))
+        }
     }
 }
 

@@ -203,10 +203,7 @@ impl Seen for compactor::State {
             _ => None,
         };
         let early = |phase: &Phase| {
-            matches!(
-                phase,
-                Phase::Settling | Phase::Confirming | Phase::Rivals | Phase::Checking
-            )
+            matches!(phase, Phase::Settling | Phase::Confirming | Phase::Rivals | Phase::Checking)
         };
         searching.or_else(|| self.jobs().find(|(_, j)| early(&j.phase)).map(|(_, j)| j.plan.id))
     }
@@ -315,8 +312,9 @@ impl Seen for upstream::CompactorState {
 
     fn about_to_claim(&self) -> Option<(PlanId, u32)> {
         match self.search() {
-            upstream::Search::PickingPlan(plan, jobs)
-            | upstream::Search::Claiming(plan, jobs) => jobs.first().map(|p| (plan.id, *p)),
+            upstream::Search::PickingPlan(plan, jobs) | upstream::Search::Claiming(plan, jobs) => {
+                jobs.first().map(|p| (plan.id, *p))
+            }
             _ => None,
         }
     }
@@ -335,10 +333,7 @@ impl Seen for upstream::CompactorState {
             _ => None,
         };
         let early = |phase: &Phase| {
-            matches!(
-                phase,
-                Phase::Waiting | Phase::Confirming | Phase::Version | Phase::Members(_)
-            )
+            matches!(phase, Phase::Waiting | Phase::Confirming | Phase::Version | Phase::Members(_))
         };
         searching.or_else(|| self.jobs().find(|(_, j)| early(&j.phase)).map(|(_, j)| j.plan.id))
     }

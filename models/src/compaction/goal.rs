@@ -36,10 +36,9 @@ impl Goal {
     pub fn is_reached(self, store: &Store) -> bool {
         match self {
             Self::NoPlan => store.plans.is_empty(),
-            Self::NoOrphanMarker => store
-                .markers
-                .iter()
-                .all(|(_, visit)| store.plan(visit.marker.plan).is_some()),
+            Self::NoOrphanMarker => {
+                store.markers.iter().all(|(_, visit)| store.plan(visit.marker.plan).is_some())
+            }
             Self::AllDone => {
                 let live = || {
                     let unmarked = store.holdings().filter(|h| !h.marked);

@@ -19,8 +19,8 @@ use super::coverage::Coverage;
 use super::fleet::{Fleet, Seen as _};
 use super::scope::{Act, GROUP, Operation, Scope, Until, Witness};
 use super::tale::Tale;
-use crate::part::Part;
 use super::world::{Block, Broken, Process, RoleState, Seen, Store, World, Write};
+use crate::part::Part;
 
 /// After how long a claim expires, ms. Only its being longer than anything else here matters.
 pub const TIMEOUT_MS: u64 = 1_000_000_000;
@@ -203,9 +203,8 @@ impl<F: Fleet> Model<F> {
 
     fn has_come(&self, world: &WorldOf<F>, process: u8, until: Until) -> bool {
         let actor = &world.processes[process as usize];
-        let about_to = |wanted: fn(&Effect) -> bool| {
-            actor.pending.iter().any(|issued| wanted(&issued.effect))
-        };
+        let about_to =
+            |wanted: fn(&Effect) -> bool| actor.pending.iter().any(|issued| wanted(&issued.effect));
         let completed = |partition: u32| {
             world.store.markers.iter().any(|((_, p), v)| *p == partition && v.marker.is_completed())
         };
@@ -227,12 +226,13 @@ impl<F: Fleet> Model<F> {
                     })
             }
             Until::Picked => {
-                state.has_picked().is_some() && about_to(|e| matches!(e, Effect::Get(Key::Marker(..))))
+                state.has_picked().is_some()
+                    && about_to(|e| matches!(e, Effect::Get(Key::Marker(..))))
             }
             Until::Merged => about_to(|e| matches!(e, Effect::Put(Key::Meta(_), _))),
-            Until::Uploaded => about_to(|e| {
-                matches!(e, Effect::Put(_, Body::Marker(marker)) if marker.is_completed())
-            }),
+            Until::Uploaded => about_to(
+                |e| matches!(e, Effect::Put(_, Body::Marker(marker)) if marker.is_completed()),
+            ),
             // Ours has then listed blocks and found no plan; upstream's asks for plans next.
             Until::Synced if self.dated => about_to(|e| matches!(e, Effect::List(Prefix::Plans))),
             Until::Synced => {
@@ -464,9 +464,7 @@ impl<F: Fleet> Model<F> {
 
     /// Parts of a block that nobody will finish are of no interest to anybody.
     fn collect_garbage(&self, world: &mut WorldOf<F>) {
-        let named = |key: &Key, id: &BlockId| {
-            matches!(key, Key::Chunks(b) | Key::Index(b) | Key::Meta(b) if b == id)
-        };
+        let named = |key: &Key, id: &BlockId| matches!(key, Key::Chunks(b) | Key::Index(b) | Key::Meta(b) if b == id);
         let pending = |id: &BlockId| {
             let effects = world.processes.iter().flat_map(|p| &p.pending);
             effects.into_iter().any(|issued| match &issued.effect {
@@ -821,11 +819,7 @@ impl<F: Fleet> Model<F> {
         if clock == Clock::Behind && !self.dated { last - 5 } else { last + 10 }
     }
 
-    fn step(
-        &self,
-        role: &RoleOf<F>,
-        event: Event,
-    ) -> Result<Taken<F>, Refusal> {
+    fn step(&self, role: &RoleOf<F>, event: Event) -> Result<Taken<F>, Refusal> {
         match role {
             RoleState::Compactor(state) => {
                 let step = self.compactor.step(state, event)?;
@@ -895,8 +889,7 @@ impl<F: Fleet> Model<F> {
         let steady = |key: &Key| match key {
             // Once there, never gone: nothing deletes blocks or deletion marks here.
             Key::Meta(_) | Key::DeletionMark(_) | Key::GlobalDeletionMark(_) => {
-                world.store.get(*key).is_some()
-                    || (only_marker && !matches!(key, Key::Meta(_)))
+                world.store.get(*key).is_some() || (only_marker && !matches!(key, Key::Meta(_)))
             }
             Key::NoCompactMark(_) | Key::GlobalNoCompactMark(_) => self.scope.operator.is_empty(),
             _ => false,
@@ -922,10 +915,16 @@ impl<F: Fleet> Model<F> {
 
     /// Whether a wait is not over: somebody who had looked before it began, and does not stand still, has yet
     /// to write. Whoever looks later sees what the wait came after.
-    pub(super) fn is_waiting(&self, world: &WorldOf<F>, process: u8, issued: &Issued<Effect>) -> bool {
+    pub(super) fn is_waiting(
+        &self,
+        world: &WorldOf<F>,
+        process: u8,
+        issued: &Issued<Effect>,
+    ) -> bool {
         let Effect::Wait(wait) = &issued.effect else { return false };
         let waits = &world.processes[process as usize].waits;
-        let Some((_, awaited)) = waits.iter().find(|(number, _)| *number == issued.id.number) else {
+        let Some((_, awaited)) = waits.iter().find(|(number, _)| *number == issued.id.number)
+        else {
             return false;
         };
         let others = world.processes.iter().enumerate();
@@ -1012,7 +1011,9 @@ impl<F: Fleet> Model<F> {
         for ((key, partition), visit) in world.store.markers.iter() {
             let marker = &visit.marker;
             let ages = self.scope.completed_age || !marker.is_completed();
-            if !visit.expired && ages && !self.is_cared_for(world, marker.owner, marker.plan, *partition)
+            if !visit.expired
+                && ages
+                && !self.is_cared_for(world, marker.owner, marker.plan, *partition)
             {
                 actions.push(Action::Expire(*key, *partition));
             }
@@ -1060,7 +1061,8 @@ impl<F: Fleet> Model<F> {
         }
         if world.faults_left > 0 && self.scope.faults.pause && !actor.paused {
             let writes = actor.pending.iter().any(|i| matches!(i.effect, Effect::Put(..)));
-            let works = matches!(&actor.role, RoleState::Compactor(state) if state.jobs_running() > 0);
+            let works =
+                matches!(&actor.role, RoleState::Compactor(state) if state.jobs_running() > 0);
             if writes || works {
                 actions.push(Action::Pause(process));
             }
@@ -1092,8 +1094,7 @@ impl<F: Fleet> Model<F> {
         {
             each(Choice { lesser_id: true, ..default });
         }
-        let stamps =
-            matches!(effect, Effect::Get(Key::Plan(_)) | Effect::List(Prefix::Marks));
+        let stamps = matches!(effect, Effect::Get(Key::Plan(_)) | Effect::List(Prefix::Marks));
         if compactor && stamps && world.faults_left > 0 && world.plans_made > 0 {
             if self.scope.faults.same_second && self.dated {
                 each(Choice { clock: Clock::Same, ..default });
@@ -1126,13 +1127,7 @@ impl<F: Fleet> Model<F> {
 
     /// Whether the owner of a marker is alive, at work on it and not standing still, so that its
     /// heartbeats come in time.
-    fn is_cared_for(
-        &self,
-        world: &WorldOf<F>,
-        owner: Owner,
-        plan: PlanId,
-        partition: u32,
-    ) -> bool {
+    fn is_cared_for(&self, world: &WorldOf<F>, owner: Owner, plan: PlanId, partition: u32) -> bool {
         let Some(actor) = world.processes.get(owner.process.0 as usize) else { return false };
         match &actor.role {
             RoleState::Compactor(state) => {
@@ -1167,13 +1162,13 @@ impl<F: Fleet> Model<F> {
             Witness::ParentMarked => {
                 world.store.blocks.iter().any(|(_, block)| block.global_mark.is_some())
             }
-            Witness::SecondPlanDone => world.store.blocks.iter().any(|(id, block)| {
-                block.global_mark.is_some() && id.0 >= 1000
-            }),
+            Witness::SecondPlanDone => world
+                .store
+                .blocks
+                .iter()
+                .any(|(id, block)| block.global_mark.is_some() && id.0 >= 1000),
             Witness::SupersededWhilePaused => late_plan(8).is_some_and(|(_, plan)| {
-                compactors().any(|(state, paused)| {
-                    paused && state.works_on_other_than(plan.id)
-                })
+                compactors().any(|(state, paused)| paused && state.works_on_other_than(plan.id))
             }),
             Witness::SupersededWhilePicked => late_plan(8).is_some_and(|(_, plan)| {
                 compactors().any(|(state, _)| state.has_picked().is_some_and(|id| id != plan.id))
@@ -1197,7 +1192,8 @@ impl<F: Fleet> Model<F> {
                 held.next().is_some_and(|first| held.any(|other| other == first))
             }
             Witness::TwinResults => {
-                let made = || world.store.holdings().filter_map(|h| h.meta.made_by.map(|m| (h.block, m)));
+                let made =
+                    || world.store.holdings().filter_map(|h| h.meta.made_by.map(|m| (h.block, m)));
                 made().any(|(a, by)| made().any(|(b, other)| a < b && by == other))
             }
             Witness::EmptyCompleted => markers().any(|(_, visit)| {
@@ -1213,8 +1209,10 @@ impl<F: Fleet> Model<F> {
     }
 }
 
-type RoleOf<F> =
-    RoleState<<<F as Fleet>::Compactor as Machine>::State, <<F as Fleet>::Cleaner as Machine>::State>;
+type RoleOf<F> = RoleState<
+    <<F as Fleet>::Compactor as Machine>::State,
+    <<F as Fleet>::Cleaner as Machine>::State,
+>;
 
 type Taken<F> = (RoleOf<F>, Vec<Issued<Effect>>, Vec<Guard>);
 
@@ -1244,9 +1242,11 @@ impl Happening {
     /// Whether a marker was read whose owner's time has run out: it is then that late for the reader.
     fn reads_expired(&self, store: &Store) -> bool {
         match self {
-            Self::Outcome { outcome: Outcome::Found(_), effect: Effect::Get(Key::Marker(key, p)), .. } => {
-                store.markers.get(&(*key, *p)).is_some_and(|visit| visit.expired)
-            }
+            Self::Outcome {
+                outcome: Outcome::Found(_),
+                effect: Effect::Get(Key::Marker(key, p)),
+                ..
+            } => store.markers.get(&(*key, *p)).is_some_and(|visit| visit.expired),
             Self::Continue(_) | Self::Outcome { .. } => false,
         }
     }

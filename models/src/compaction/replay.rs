@@ -79,8 +79,12 @@ fn play<F: Fleet>(
     };
     let mut steps = Vec::new();
     for scene in &scenario.steps {
-        let mut played =
-            Played { says: scene.says.clone(), lines: Vec::new(), done: true, refused_by: Vec::new() };
+        let mut played = Played {
+            says: scene.says.clone(),
+            lines: Vec::new(),
+            done: true,
+            refused_by: Vec::new(),
+        };
         for text in &scene.moves {
             stage.act(scenario.read(text)?, &mut played);
         }
@@ -173,7 +177,9 @@ impl<F: Fleet> Stage<F> {
     fn note(&mut self) {
         match self.world.broken.take() {
             Some(Broken::DoubleWork(..)) => self.twice = true,
-            Some(Broken::PlanDeleted(_) | Broken::PlanOverwritten(..) | Broken::MarkerDeleted(..)) => {
+            Some(
+                Broken::PlanDeleted(_) | Broken::PlanOverwritten(..) | Broken::MarkerDeleted(..),
+            ) => {
                 self.harmed = true;
             }
             Some(

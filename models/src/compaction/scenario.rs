@@ -121,7 +121,11 @@ impl Outcome {
             differ("refused", self.refused.as_ref(), expected.refused.as_ref()),
             differ("double_work", self.double_work.as_ref(), expected.double_work.as_ref()),
             differ("plans", self.plans.as_ref(), expected.plans.as_ref()),
-            differ("orphan_markers", self.orphan_markers.as_ref(), expected.orphan_markers.as_ref()),
+            differ(
+                "orphan_markers",
+                self.orphan_markers.as_ref(),
+                expected.orphan_markers.as_ref(),
+            ),
             differ("marked", self.marked.as_ref(), expected.marked.as_ref()),
             differ(
                 "live_plan_harmed",

@@ -1,6 +1,6 @@
 //! The scopes by name.
 
-use super::scope::{Act, Until, Faults, Goal, Operation, Scope, Tier, Upload, Witness};
+use super::scope::{Act, Faults, Goal, Operation, Scope, Tier, Until, Upload, Witness};
 
 /// A scope to start from: two early blocks, two partitions, two compactors, one cleaner, no fault.
 pub fn base(name: &'static str, question: &'static str) -> Scope {
@@ -42,12 +42,8 @@ const WRITTEN: &[Act] = &[Act::Run(0, Until::PlanWritten)];
 const DONE: &[Act] = &[Act::Run(0, Until::PlanDone)];
 /// A worker of the first plan has passed every check, merged, and stands still; another has taken its
 /// partition over and completed the plan.
-const TAKEN_OVER: &[Act] = &[
-    Act::Run(0, Until::Merged),
-    Act::Pause(0),
-    Act::Expire,
-    Act::Run(1, Until::PlanDone),
-];
+const TAKEN_OVER: &[Act] =
+    &[Act::Run(0, Until::Merged), Act::Pause(0), Act::Expire, Act::Run(1, Until::PlanDone)];
 /// Two workers have uploaded a result of the same partition: the first stood still, and its claim expired.
 const TWINS: &[Act] = &[
     Act::Run(0, Until::Merged),
@@ -57,14 +53,10 @@ const TWINS: &[Act] = &[
     Act::Run(0, Until::Uploaded),
 ];
 /// A plan with the late block is stamped and not yet written; another planner knows the early blocks.
-const STAMPED: &[Act] =
-    &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending)];
+const STAMPED: &[Act] = &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending)];
 /// A worker holds the first plan and is about to look for a free partition; the plan has been completed since.
-const HELD: &[Act] = &[
-    Act::Run(0, Until::PlanWritten),
-    Act::Run(1, Until::Picked),
-    Act::Run(0, Until::PlanDone),
-];
+const HELD: &[Act] =
+    &[Act::Run(0, Until::PlanWritten), Act::Run(1, Until::Picked), Act::Run(0, Until::PlanDone)];
 /// A worker of the first plan has passed every check, merged, and stands still; the plan has been completed
 /// and cleaned up without it, and a late block has come.
 const LEFT_BEHIND: &[Act] = &[
@@ -85,8 +77,7 @@ const STALE_CLEANER: &[Act] = &[
 /// A planner knows the early blocks; the first plan has been written and completed since.
 const OLD_LISTING: &[Act] = &[Act::Run(1, Until::Synced), Act::Run(0, Until::PlanDone)];
 /// A planner knows the early blocks, another the late one as well.
-const TWO_LISTINGS: &[Act] =
-    &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::Synced)];
+const TWO_LISTINGS: &[Act] = &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::Synced)];
 /// The same, and the planner of the former stands still.
 const STAMPED_PAUSED: &[Act] =
     &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending), Act::Pause(1)];
@@ -122,7 +113,13 @@ pub fn all() -> Vec<Scope> {
 fn ours() -> Vec<Scope> {
     use Operation::{SetNoCompact, UnsetNoCompact};
     vec![
-        Scope { picks: 2, ..base("early", "Two compactors plan and work at once, and no block comes late: is anything done twice?") },
+        Scope {
+            picks: 2,
+            ..base(
+                "early",
+                "Two compactors plan and work at once, and no block comes late: is anything done twice?",
+            )
+        },
         Scope {
             split_above_bytes: ONE_PARTITION,
             completed_age: true,
@@ -132,7 +129,11 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             split_above_bytes: ONE_PARTITION,
             max_plans: 4,
-            witnesses: &[Witness::ParentMarked, Witness::SecondPlanDone, Witness::SupersededWhilePicked],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::SecondPlanDone,
+                Witness::SupersededWhilePicked,
+            ],
             ..base("late-block", "A late block makes a second plan at any moment.")
         },
         Scope {
@@ -140,7 +141,10 @@ fn ours() -> Vec<Scope> {
             prefix: DONE,
             beats: false,
             witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePicked],
-            ..base("superseded", "A plan is cleaned up and superseded while a worker still has it in hand (#7075).")
+            ..base(
+                "superseded",
+                "A plan is cleaned up and superseded while a worker still has it in hand (#7075).",
+            )
         },
         Scope {
             late: vec![LATE],
@@ -148,8 +152,15 @@ fn ours() -> Vec<Scope> {
             split_above_bytes: ONE_PARTITION,
             beats: false,
             faults: PAUSE,
-            witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePaused, Witness::TwinResults],
-            ..base("superseded-paused", "A worker that has passed every check stands still while its plan is superseded (#7205).")
+            witnesses: &[
+                Witness::SecondPlanDone,
+                Witness::SupersededWhilePaused,
+                Witness::TwinResults,
+            ],
+            ..base(
+                "superseded-paused",
+                "A worker that has passed every check stands still while its plan is superseded (#7205).",
+            )
         },
         Scope {
             late: vec![LATE],
@@ -165,7 +176,10 @@ fn ours() -> Vec<Scope> {
             max_plans: 2,
             beats: false,
             faults: PAUSE,
-            ..base("stamped-early", "A plan is stamped before another is made, and written after it (D13).")
+            ..base(
+                "stamped-early",
+                "A plan is stamped before another is made, and written after it (D13).",
+            )
         },
         Scope {
             cleaners: 2,
@@ -188,7 +202,10 @@ fn ours() -> Vec<Scope> {
             beats: false,
             faults: PAUSE,
             witnesses: &[Witness::TwinResults, Witness::TwoCleanersOnePlan],
-            ..base("twins", "Two complete results of one partition, and two cleaners who look at different times.")
+            ..base(
+                "twins",
+                "Two complete results of one partition, and two cleaners who look at different times.",
+            )
         },
         Scope {
             compactors: 1,
@@ -196,7 +213,16 @@ fn ours() -> Vec<Scope> {
             witnesses: &[Witness::ParentMarked, Witness::TwoJobs],
             ..base("parallel-jobs", "One compactor works on two partitions at once.")
         },
-        Scope { early: halves(), late: vec![LATE], prefix: DONE, beats: false, ..base("empty-partition", "A partition that lists no block, and does in the next plan (D1).") },
+        Scope {
+            early: halves(),
+            late: vec![LATE],
+            prefix: DONE,
+            beats: false,
+            ..base(
+                "empty-partition",
+                "A partition that lists no block, and does in the next plan (D1).",
+            )
+        },
         Scope {
             early: thin(),
             late: vec![LATE],
@@ -206,14 +232,24 @@ fn ours() -> Vec<Scope> {
             witnesses: &[Witness::ParentMarked, Witness::EmptyCompleted],
             ..base("thin-partition", "A partition that lists blocks and has no sample.")
         },
-        Scope { faults: CLOCK, ..base("clocks", "Planners' clocks agree too well, or run backwards (D2, D3).") },
-        Scope { compactors: 1, faults: CRASH, ..base("crash", "A process crashes between any two operations.") },
+        Scope {
+            faults: CLOCK,
+            ..base("clocks", "Planners' clocks agree too well, or run backwards (D2, D3).")
+        },
+        Scope {
+            compactors: 1,
+            faults: CRASH,
+            ..base("crash", "A process crashes between any two operations.")
+        },
         Scope {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
             faults: LOST,
             witnesses: &[Witness::ParentMarked, Witness::UnknownApplied],
-            ..base("lost-reply", "A write fails, or takes effect and its reply is lost: a completion, a claim, a mark.")
+            ..base(
+                "lost-reply",
+                "A write fails, or takes effect and its reply is lost: a completion, a claim, a mark.",
+            )
         },
         Scope {
             prefix: WRITTEN,
@@ -229,8 +265,17 @@ fn ours() -> Vec<Scope> {
             witnesses: &[Witness::ParentMarked, Witness::TakenOverWhileAlive],
             ..base("pause", "A worker stands still, its claim expires, another takes over.")
         },
-        Scope { prefix: WRITTEN, split_above_bytes: ONE_PARTITION, faults: READ, ..base("read-error", "A read fails: it is not taken for an absence (D11).") },
-        Scope { compactors: 1, faults: Faults::any(1), ..base("any-fault", "One fault of any kind, two partitions, one worker.") },
+        Scope {
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            faults: READ,
+            ..base("read-error", "A read fails: it is not taken for an absence (D11).")
+        },
+        Scope {
+            compactors: 1,
+            faults: Faults::any(1),
+            ..base("any-fault", "One fault of any kind, two partitions, one worker.")
+        },
         Scope {
             compactors: 1,
             operator: vec![SetNoCompact('X')],
@@ -242,15 +287,71 @@ fn ours() -> Vec<Scope> {
             witnesses: &[Witness::ParentMarked, Witness::NoCompactSetAndRemoved],
             ..base("no-compact-set-removed", "The operator bars a block and thinks better of it.")
         },
-        Scope { prefix: WRITTEN, split_above_bytes: ONE_PARTITION, faults: CRASH, tier: Tier::Nightly, ..base("crash-two-compactors", "A process crashes between any two operations, and another takes over.") },
-        Scope { late: vec![LATE], cleaners: 2, tier: Tier::Nightly, prefix: DONE, beats: false, ..base("two-cleaners-late-block", "Two cleaners and a late block.") },
-        Scope { faults: Faults::any(1), split_above_bytes: ONE_PARTITION, tier: Tier::Nightly, ..base("one-fault", "Early blocks and one fault of any kind.") },
-        Scope { late: vec![LATE, Upload::whole('O', 2, 3)], prefix: DONE, compactors: 1, split_above_bytes: 4, max_plans: 4, tier: Tier::Nightly, ..base("two-one-two", "Partition counts 2, 1, 2.") },
-        Scope { late: vec![LATE], tier: Tier::Nightly, ..base("late-block-two-partitions", "A late block at any moment, two partitions, from the very start.") },
-        Scope { compactors: 3, split_above_bytes: ONE_PARTITION, beats: false, tier: Tier::Nightly, ..base("three-compactors", "Three compactors, two of them planning at once.") },
-        Scope { late: vec![LATE], faults: Faults::any(1), tier: Tier::Deep, ..base("late-block-one-fault", "One late block together with one fault of any kind.") },
-        Scope { late: vec![LATE, Upload::whole('O', 2, 2)], max_plans: 5, tier: Tier::Deep, ..base("two-late-blocks", "Two late blocks.") },
-        Scope { faults: Faults::any(2), tier: Tier::Deep, ..base("two-faults", "Two faults of any kind.") },
+        Scope {
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            faults: CRASH,
+            tier: Tier::Nightly,
+            ..base(
+                "crash-two-compactors",
+                "A process crashes between any two operations, and another takes over.",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            cleaners: 2,
+            tier: Tier::Nightly,
+            prefix: DONE,
+            beats: false,
+            ..base("two-cleaners-late-block", "Two cleaners and a late block.")
+        },
+        Scope {
+            faults: Faults::any(1),
+            split_above_bytes: ONE_PARTITION,
+            tier: Tier::Nightly,
+            ..base("one-fault", "Early blocks and one fault of any kind.")
+        },
+        Scope {
+            late: vec![LATE, Upload::whole('O', 2, 3)],
+            prefix: DONE,
+            compactors: 1,
+            split_above_bytes: 4,
+            max_plans: 4,
+            tier: Tier::Nightly,
+            ..base("two-one-two", "Partition counts 2, 1, 2.")
+        },
+        Scope {
+            late: vec![LATE],
+            tier: Tier::Nightly,
+            ..base(
+                "late-block-two-partitions",
+                "A late block at any moment, two partitions, from the very start.",
+            )
+        },
+        Scope {
+            compactors: 3,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            tier: Tier::Nightly,
+            ..base("three-compactors", "Three compactors, two of them planning at once.")
+        },
+        Scope {
+            late: vec![LATE],
+            faults: Faults::any(1),
+            tier: Tier::Deep,
+            ..base("late-block-one-fault", "One late block together with one fault of any kind.")
+        },
+        Scope {
+            late: vec![LATE, Upload::whole('O', 2, 2)],
+            max_plans: 5,
+            tier: Tier::Deep,
+            ..base("two-late-blocks", "Two late blocks.")
+        },
+        Scope {
+            faults: Faults::any(2),
+            tier: Tier::Deep,
+            ..base("two-faults", "Two faults of any kind.")
+        },
     ]
 }
 
@@ -265,17 +366,119 @@ fn theirs() -> Vec<Scope> {
         ..base(name, question)
     };
     vec![
-        Scope { late: vec![LATE], prefix: HELD, atomic_plans: true, ..base("cortex-superseded", "A worker has the plan in hand while it is cleaned up and superseded (#7075).") },
-        Scope { late: vec![LATE], prefix: TAKEN_OVER, atomic_plans: true, faults: PAUSE, ..base("cortex-superseded-paused", "A worker that has passed every check stands still while its plan is superseded (#7205).") },
-        Scope { prefix: DONE, atomic_plans: true, max_plans: 2, ..base("cortex-cleaned-up", "A completed plan is cleaned up while workers look for work (#7129, #7257).") },
-        Scope { prefix: OLD_LISTING, atomic_plans: true, max_plans: 2, goal: Some(Goal::NoPlan), ..base("cortex-old-listing", "A planner with an old listing writes its plan after the first is cleaned up (#7157).") },
-        Scope { compactors: 1, prefix: DONE, faults: CRASH, max_plans: 2, goal: Some(Goal::NoOrphanMarker), ..base("cortex-cleaner-crash", "The cleaner crashes between the plan's file and its markers (#7208).") },
-        Scope { early: halves(), late: vec![LATE], prefix: HELD, atomic_plans: true, ..base("cortex-empty-partition", "Blind completion of an empty partition (D1).") },
-        Scope { late: vec![LATE], prefix: TWO_LISTINGS, split_above_bytes: 3, max_plans: 2, faults: Faults { budget: 1, same_second: true, ..Faults::NONE }, ..base("cortex-same-second", "Two planners stamp different plans with one second (D2).") },
-        Scope { late: vec![LATE], prefix: LEFT_BEHIND, atomic_plans: true, faults: Faults { budget: 2, pause: true, clock_behind: true, ..Faults::NONE }, ..base("cortex-clock-behind", "A paused worker's completion, and a new plan stamped by a clock that is behind (D3).") },
-        Scope { late: vec![LATE], prefix: DONE, atomic_plans: true, cleaners: 2, max_plans: 2, ..base("cortex-two-cleaners", "A cleaner acts on what it saw before another cleaned up (D4).") },
-        Scope { late: vec![LATE], prefix: STAMPED, split_above_bytes: 3, max_plans: 2, ..base("cortex-stamped-early", "A plan is stamped before another is made, and written after it (D13).") },
-        Scope { prefix: WRITTEN, compactors: 1, operator: vec![SetNoCompact('X')], atomic_plans: true, max_plans: 2, ..base("cortex-no-compact-set", "The operator bars a block at any moment (#6576).") },
-        Scope { prefix: WRITTEN, compactors: 1, operator: vec![SetNoCompact('X'), UnsetNoCompact('X')], atomic_plans: true, max_plans: 2, ..base("cortex-no-compact-set-removed", "The operator bars a block and thinks better of it.") },
+        Scope {
+            late: vec![LATE],
+            prefix: HELD,
+            atomic_plans: true,
+            ..base(
+                "cortex-superseded",
+                "A worker has the plan in hand while it is cleaned up and superseded (#7075).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: TAKEN_OVER,
+            atomic_plans: true,
+            faults: PAUSE,
+            ..base(
+                "cortex-superseded-paused",
+                "A worker that has passed every check stands still while its plan is superseded (#7205).",
+            )
+        },
+        Scope {
+            prefix: DONE,
+            atomic_plans: true,
+            max_plans: 2,
+            ..base(
+                "cortex-cleaned-up",
+                "A completed plan is cleaned up while workers look for work (#7129, #7257).",
+            )
+        },
+        Scope {
+            prefix: OLD_LISTING,
+            atomic_plans: true,
+            max_plans: 2,
+            goal: Some(Goal::NoPlan),
+            ..base(
+                "cortex-old-listing",
+                "A planner with an old listing writes its plan after the first is cleaned up (#7157).",
+            )
+        },
+        Scope {
+            compactors: 1,
+            prefix: DONE,
+            faults: CRASH,
+            max_plans: 2,
+            goal: Some(Goal::NoOrphanMarker),
+            ..base(
+                "cortex-cleaner-crash",
+                "The cleaner crashes between the plan's file and its markers (#7208).",
+            )
+        },
+        Scope {
+            early: halves(),
+            late: vec![LATE],
+            prefix: HELD,
+            atomic_plans: true,
+            ..base("cortex-empty-partition", "Blind completion of an empty partition (D1).")
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: TWO_LISTINGS,
+            split_above_bytes: 3,
+            max_plans: 2,
+            faults: Faults { budget: 1, same_second: true, ..Faults::NONE },
+            ..base("cortex-same-second", "Two planners stamp different plans with one second (D2).")
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: LEFT_BEHIND,
+            atomic_plans: true,
+            faults: Faults { budget: 2, pause: true, clock_behind: true, ..Faults::NONE },
+            ..base(
+                "cortex-clock-behind",
+                "A paused worker's completion, and a new plan stamped by a clock that is behind (D3).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: DONE,
+            atomic_plans: true,
+            cleaners: 2,
+            max_plans: 2,
+            ..base(
+                "cortex-two-cleaners",
+                "A cleaner acts on what it saw before another cleaned up (D4).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: STAMPED,
+            split_above_bytes: 3,
+            max_plans: 2,
+            ..base(
+                "cortex-stamped-early",
+                "A plan is stamped before another is made, and written after it (D13).",
+            )
+        },
+        Scope {
+            prefix: WRITTEN,
+            compactors: 1,
+            operator: vec![SetNoCompact('X')],
+            atomic_plans: true,
+            max_plans: 2,
+            ..base("cortex-no-compact-set", "The operator bars a block at any moment (#6576).")
+        },
+        Scope {
+            prefix: WRITTEN,
+            compactors: 1,
+            operator: vec![SetNoCompact('X'), UnsetNoCompact('X')],
+            atomic_plans: true,
+            max_plans: 2,
+            ..base(
+                "cortex-no-compact-set-removed",
+                "The operator bars a block and thinks better of it.",
+            )
+        },
     ]
 }

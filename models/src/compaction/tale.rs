@@ -82,7 +82,11 @@ impl Tale {
     pub(super) fn uploads(&mut self, scope: &Scope, place: usize) {
         self.tell(|| {
             let name = scope.upload(place).name;
-            ("ingester".into(), format!("uploads block {name}"), "a late block of the same range".into())
+            (
+                "ingester".into(),
+                format!("uploads block {name}"),
+                "a late block of the same range".into(),
+            )
         });
     }
 
@@ -144,7 +148,8 @@ impl Tale {
         for issued in effects {
             if let Effect::Put(Key::Plan(_), Body::Plan(made)) = &issued.effect {
                 let text = format!("makes {}", plan(scope, made));
-                line.note = if line.note.is_empty() { text } else { format!("{}; {text}", line.note) };
+                line.note =
+                    if line.note.is_empty() { text } else { format!("{}; {text}", line.note) };
             }
         }
     }
@@ -283,7 +288,9 @@ fn result(scope: &Scope, outcome: &Outcome) -> String {
         Outcome::Applied | Outcome::Elapsed => String::new(),
         Outcome::Failed => "refused".into(),
         Outcome::Unknown => "unknown".into(),
-        Outcome::Merged(Merged::Block { id, .. }) => format!("{} on local disk", block_name(scope, *id)),
+        Outcome::Merged(Merged::Block { id, .. }) => {
+            format!("{} on local disk", block_name(scope, *id))
+        }
         Outcome::Merged(Merged::Empty) => "no sample".into(),
     }
 }

@@ -84,8 +84,8 @@ pub fn mutants() -> Vec<Mutant> {
     use Guard::{
         AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, IdEquality, LeastSurvives,
         LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeResults, MembersFresh,
-        NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanPathId, ResultProof, SweepOrphans,
-        TwinsMerge,
+        NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanPathId, ResultProof,
+        SweepOrphans, TwinsMerge,
     };
     use Property::{
         NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
@@ -94,7 +94,12 @@ pub fn mutants() -> Vec<Mutant> {
     let table: [Row; 25] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["C1"], &[ResultProof, IdEquality, MarkerPathId], "two-then-one", NoSampleLost),
-        (&["C7", "D3"], &[ResultProof, IdEquality, MarkerPathId], "superseded-paused", NoSampleLost),
+        (
+            &["C7", "D3"],
+            &[ResultProof, IdEquality, MarkerPathId],
+            "superseded-paused",
+            NoSampleLost,
+        ),
         (&["C7", "D12"], &[MarkerPathId], "superseded", NoDoubleWork),
         (&["D4"], &[MarkerPathId], "superseded", OnlyDeadPlansDeleted),
         (&["D1"], &[EmptyDerived, IdEquality, MarkerPathId], "empty-partition", NoSampleLost),
@@ -116,7 +121,12 @@ pub fn mutants() -> Vec<Mutant> {
         (&["D5"], &[OwnClaim], "one-partition", NoDoubleWork),
         (&["C6", "M8"], &[CompletedFinal], "one-partition", NoDoubleWork),
         (&["C6", "C8"], &[MembersFresh], "early", NoDoubleWork),
-        (&["no-compact set and removed"], &[NoCompactRefused], "no-compact-set-removed", NoSampleLost),
+        (
+            &["no-compact set and removed"],
+            &[NoCompactRefused],
+            "no-compact-set-removed",
+            NoSampleLost,
+        ),
         (&["C9"], &[NoCompactUnmarked], "no-compact-set", NoCompactRespected),
         (&["C4"], &[DeadPlansGo], "early", Recoverable),
         (&["C5"], &[SweepOrphans], "one-partition", Recoverable),

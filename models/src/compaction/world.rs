@@ -17,7 +17,6 @@ use surehold::compaction::plan::Plan;
 
 use crate::part::Part;
 
-
 /// The whole state of a model: the bucket, the processes, and what may still happen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World<W, C> {
@@ -221,7 +220,9 @@ impl Store {
                 deleted.chain(kept.map(|(id, _)| Key::GlobalNoCompactMark(*id))).collect()
             }
             Prefix::Plans => self.plans.iter().map(|(key, _)| Key::Plan(*key)).collect(),
-            Prefix::AllMarkers => self.markers.iter().map(|((k, p), _)| Key::Marker(*k, *p)).collect(),
+            Prefix::AllMarkers => {
+                self.markers.iter().map(|((k, p), _)| Key::Marker(*k, *p)).collect()
+            }
             Prefix::Markers(folder) => {
                 let in_folder = self.markers.iter().filter(|((k, _), _)| *k == folder);
                 in_folder.map(|((k, p), _)| Key::Marker(*k, *p)).collect()
@@ -242,7 +243,9 @@ impl Store {
                 block(id).filter(|b| b.no_compact).map(|_| Body::NoCompactMark)
             }
             Key::Plan(key) => self.plans.get(&key).cloned().map(Body::Plan),
-            Key::Marker(key, p) => self.markers.get(&(key, p)).map(|visit| Body::Marker(visit.marker)),
+            Key::Marker(key, p) => {
+                self.markers.get(&(key, p)).map(|visit| Body::Marker(visit.marker))
+            }
         }
     }
 
@@ -280,7 +283,9 @@ impl Store {
             (Key::Chunks(_), Body::Data) => block.chunks = true,
             (Key::Index(_), Body::Data) => block.index = true,
             (Key::Meta(_), Body::Meta(meta)) => block.meta = Some(Arc::clone(meta)),
-            (Key::GlobalDeletionMark(_), Body::DeletionMark(mark)) => block.global_mark = Some(*mark),
+            (Key::GlobalDeletionMark(_), Body::DeletionMark(mark)) => {
+                block.global_mark = Some(*mark)
+            }
             (Key::DeletionMark(_), Body::DeletionMark(mark)) => block.local_mark = Some(*mark),
             (_, _) => {}
         }

@@ -55,14 +55,26 @@ pub enum Disagreement {
 impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Disagreement::Incomplete(reason) => write!(f, "nothing to compare, a run is incomplete: {reason}"),
+            Disagreement::Incomplete(reason) => {
+                write!(f, "nothing to compare, a run is incomplete: {reason}")
+            }
             Disagreement::Unfinished => write!(f, "stateright did not finish"),
-            Disagreement::UniqueStates { own, other } => write!(f, "unique states differ: {own} and {other}"),
+            Disagreement::UniqueStates { own, other } => {
+                write!(f, "unique states differ: {own} and {other}")
+            }
             Disagreement::Depth { own, other } => write!(f, "depths differ: {own} and {other}"),
-            Disagreement::Violated { own, other } => write!(f, "violated properties differ: {own:?} and {other:?}"),
-            Disagreement::Steps { own, other } => write!(f, "steps to the violation differ: {own:?} and {other:?}"),
-            Disagreement::Unreached { own, other } => write!(f, "unreached properties differ: {own:?} and {other:?}"),
-            Disagreement::Collisions(count) => write!(f, "{count} states have the fingerprint of another state"),
+            Disagreement::Violated { own, other } => {
+                write!(f, "violated properties differ: {own:?} and {other:?}")
+            }
+            Disagreement::Steps { own, other } => {
+                write!(f, "steps to the violation differ: {own:?} and {other:?}")
+            }
+            Disagreement::Unreached { own, other } => {
+                write!(f, "unreached properties differ: {own:?} and {other:?}")
+            }
+            Disagreement::Collisions(count) => {
+                write!(f, "{count} states have the fingerprint of another state")
+            }
         }
     }
 }
@@ -85,7 +97,9 @@ pub fn agree<S, A>(report: &Report<S, A>, second: &SecondOpinion) -> Result<(), 
             same_violation(Some(property), second.violated)?;
             same_steps(steps(report), second.steps)
         }
-        Verdict::Violated { property, kind: Kind::Deadlock } => agree_on_deadlock(property, report, second),
+        Verdict::Violated { property, kind: Kind::Deadlock } => {
+            agree_on_deadlock(property, report, second)
+        }
         Verdict::Verified | Verdict::Violated { .. } => agree_on_space(report, second),
     }
 }
@@ -116,7 +130,11 @@ fn agree_on_space<S, A>(report: &Report<S, A>, second: &SecondOpinion) -> Result
     same_unreached(&report.unreached, &second.unreached)
 }
 
-fn agree_on_deadlock<S, A>(deadlock: &str, report: &Report<S, A>, second: &SecondOpinion) -> Result<(), Disagreement> {
+fn agree_on_deadlock<S, A>(
+    deadlock: &str,
+    report: &Report<S, A>,
+    second: &SecondOpinion,
+) -> Result<(), Disagreement> {
     let distance = steps(report);
     if second.steps.is_some() && second.steps <= distance {
         return same_violation(Some(deadlock), second.violated);

@@ -48,7 +48,9 @@ impl Limits {
             return Err(Reason::TimeLimit);
         }
         match self.memory_limit_bytes {
-            Some(limit) if resident_bytes().unwrap_or(own_bytes) + growth_bytes > limit => Err(Reason::MemoryLimit),
+            Some(limit) if resident_bytes().unwrap_or(own_bytes) + growth_bytes > limit => {
+                Err(Reason::MemoryLimit)
+            }
             _ => Ok(()),
         }
     }

@@ -60,5 +60,7 @@ impl<M: Judged> Paths<'_, M> {
 }
 
 fn impure(functions: &str) -> ! {
-    panic!("the counterexample cannot be rebuilt: {functions} of the model answered differently the second time")
+    panic!(
+        "the counterexample cannot be rebuilt: {functions} of the model answered differently the second time"
+    )
 }

@@ -35,7 +35,9 @@ impl<M: Judged> Properties<M> {
     /// The first `Always` property that is false in the state.
     pub(super) fn broken(&self, model: &M, state: &M::State) -> Option<&'static str> {
         let mut properties = self.always.iter();
-        properties.find(|property| !(property.condition)(model, state)).map(|property| property.name)
+        properties
+            .find(|property| !(property.condition)(model, state))
+            .map(|property| property.name)
     }
 
     /// Notes the `Sometimes` properties that the state meets.

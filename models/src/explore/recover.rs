@@ -89,7 +89,8 @@ impl Recovery {
         if self.is_marked(source) {
             return false;
         }
-        let recovers = self.targets[start..end].iter().any(|&target| self.is_marked(target as usize));
+        let recovers =
+            self.targets[start..end].iter().any(|&target| self.is_marked(target as usize));
         if recovers {
             self.mark(source);
         }

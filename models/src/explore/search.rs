@@ -135,7 +135,10 @@ impl<'a, M: Judged> Search<'a, M> {
 
     fn find_all_states(&mut self) -> Result<(), Stop> {
         let initial = self.model.init_states();
-        assert!(!initial.is_empty(), "the model has no initial state, so every property would hold of nothing");
+        assert!(
+            !initial.is_empty(),
+            "the model has no initial state, so every property would hold of nothing"
+        );
         for state in initial {
             self.admit(state, None)?;
         }
@@ -209,7 +212,8 @@ impl<'a, M: Judged> Search<'a, M> {
                 self.classify(&state);
                 self.judge(index, &state)?;
                 self.frontier.push_back(state);
-                self.progress.peak_frontier = self.progress.peak_frontier.max(self.frontier.len() as u64);
+                self.progress.peak_frontier =
+                    self.progress.peak_frontier.max(self.frontier.len() as u64);
                 Ok(index)
             }
         }
@@ -230,7 +234,10 @@ impl<'a, M: Judged> Search<'a, M> {
 
     fn note_goal_is_set(&mut self, is_set: bool) {
         let expected = *self.sets_goal.get_or_insert(is_set);
-        assert_eq!(expected, is_set, "the model's `goal` is set for some states and not for others");
+        assert_eq!(
+            expected, is_set,
+            "the model's `goal` is set for some states and not for others"
+        );
         if is_set && self.options.recoverability && self.recovery.is_none() {
             self.recovery = Some(Recovery::default());
         }
@@ -252,7 +259,9 @@ impl<'a, M: Judged> Search<'a, M> {
         let stuck = recovery.first_stuck(&mut self.limits)?;
         self.progress.recoverability_judged = true;
         match stuck {
-            Some(index) => Err(Stop::Violated { property: RECOVERABLE, kind: Kind::Unrecoverable, index }),
+            Some(index) => {
+                Err(Stop::Violated { property: RECOVERABLE, kind: Kind::Unrecoverable, index })
+            }
             None => Ok(()),
         }
     }
@@ -262,7 +271,8 @@ impl<'a, M: Judged> Search<'a, M> {
             return Ok(());
         }
         let recovery = self.recovery.as_ref().map_or(0, Recovery::bytes);
-        let frontier = (self.frontier.capacity() * size_of::<M::State>()) as u64 + vec_bytes(&self.actions);
+        let frontier =
+            (self.frontier.capacity() * size_of::<M::State>()) as u64 + vec_bytes(&self.actions);
         let own = self.visited.bytes() + recovery + frontier;
         Ok(self.limits.look(own, self.visited.growth_bytes(STEPS_BETWEEN_LOOKS))?)
     }
@@ -270,7 +280,9 @@ impl<'a, M: Judged> Search<'a, M> {
     fn verdict(&self, ended: &Result<(), Stop>) -> Verdict {
         match *ended {
             Ok(()) => Verdict::Verified,
-            Err(Stop::Incomplete(Reason::TimeLimit)) if self.options.plants(Planted::TimeoutIsDone) => {
+            Err(Stop::Incomplete(Reason::TimeLimit))
+                if self.options.plants(Planted::TimeoutIsDone) =>
+            {
                 Verdict::Verified
             }
             Err(Stop::Incomplete(reason)) => Verdict::Incomplete { reason },
@@ -280,7 +292,8 @@ impl<'a, M: Judged> Search<'a, M> {
     }
 
     fn path_to(&self, index: u32) -> Counterexample<M::State, M::Action> {
-        let paths = Paths { model: self.model, fingerprinter: &self.fingerprinter, visited: &self.visited };
+        let paths =
+            Paths { model: self.model, fingerprinter: &self.fingerprinter, visited: &self.visited };
         paths.to(index)
     }
 }

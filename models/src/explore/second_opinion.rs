@@ -64,19 +64,27 @@ struct Witness<M: Model> {
 
 impl<M: Model> Witness<M> {
     fn new(model: M) -> Self {
-        let (always, others): (Vec<_>, Vec<_>) =
-            model.properties().into_iter().partition(|property| property.expectation == Expectation::Always);
+        let (always, others): (Vec<_>, Vec<_>) = model
+            .properties()
+            .into_iter()
+            .partition(|property| property.expectation == Expectation::Always);
         for property in &others {
             let name = property.name;
-            assert!(property.expectation == Expectation::Sometimes, "property {name:?} is an `eventually`");
+            assert!(
+                property.expectation == Expectation::Sometimes,
+                "property {name:?} is an `eventually`"
+            );
         }
-        let sometimes = others.into_iter().map(|property| (property, AtomicBool::new(false))).collect();
+        let sometimes =
+            others.into_iter().map(|property| (property, AtomicBool::new(false))).collect();
         Witness { model, always, sometimes }
     }
 
     fn broken(&self, state: &M::State) -> Option<&'static str> {
         let mut properties = self.always.iter();
-        properties.find(|property| !(property.condition)(&self.model, state)).map(|property| property.name)
+        properties
+            .find(|property| !(property.condition)(&self.model, state))
+            .map(|property| property.name)
     }
 
     fn note(&self, state: &M::State) {

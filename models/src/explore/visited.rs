@@ -215,10 +215,16 @@ mod tests {
         let mut visited = Visited::new(false, MAX_STATES);
         for number in 0..50_000 {
             let parent = (number > 0).then(|| number as u32 - 1);
-            assert_eq!(visited.insert(spread(number), &number, parent), Inserted::New(number as u32));
+            assert_eq!(
+                visited.insert(spread(number), &number, parent),
+                Inserted::New(number as u32)
+            );
         }
         for number in 0..50_000 {
-            assert_eq!(visited.insert(spread(number), &number, None), Inserted::Known(number as u32));
+            assert_eq!(
+                visited.insert(spread(number), &number, None),
+                Inserted::Known(number as u32)
+            );
             assert_eq!(visited.find(spread(number), &number), Some(number as u32));
         }
         assert_eq!(visited.find(spread(50_000), &50_000), None);
@@ -240,7 +246,10 @@ mod tests {
     fn probing_goes_round_the_end() {
         let mut visited = Visited::new(false, MAX_STATES);
         for number in 0..5 {
-            assert_eq!(visited.insert(u64::MAX - number, &number, None), Inserted::New(number as u32));
+            assert_eq!(
+                visited.insert(u64::MAX - number, &number, None),
+                Inserted::New(number as u32)
+            );
         }
         for number in 0..5 {
             assert_eq!(visited.find(u64::MAX - number, &number), Some(number as u32));
@@ -278,7 +287,12 @@ mod tests {
             visited.insert(spread(number), &number, None);
             if number >= 10_000 {
                 // At worst 16 bytes of slots and 4 + 4 of arrays with a quarter in reserve.
-                assert!(visited.bytes() <= visited.len() * 27, "{} for {}", visited.bytes(), visited.len());
+                assert!(
+                    visited.bytes() <= visited.len() * 27,
+                    "{} for {}",
+                    visited.bytes(),
+                    visited.len()
+                );
             }
         }
     }

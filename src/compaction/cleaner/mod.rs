@@ -13,7 +13,7 @@ use super::effect::Effect;
 use super::event::{Event, Outcome, Refusal, Task};
 use super::guard::Guard;
 use super::marker::{Finding, Marker, Status};
-use super::object::{Body, BlockId, DeletionMark, Key, MarkReason, PlanKey, Prefix};
+use super::object::{BlockId, Body, DeletionMark, Key, MarkReason, PlanKey, Prefix};
 use crate::guard::{Guards, Judge, Verified};
 use crate::machine::{Issued, Machine, Step, Stepped};
 use proof::Verdict;
@@ -63,11 +63,7 @@ impl<V: Guards<Guard>> Machine for Cleaner<V> {
                 turn.go_on(outcome);
             }
         }
-        Ok(Step {
-            state: turn.state,
-            effects: turn.effects,
-            decided_by: turn.judge.into_decided(),
-        })
+        Ok(Step { state: turn.state, effects: turn.effects, decided_by: turn.judge.into_decided() })
     }
 
     fn recover(&self, durable: Durable) -> State {

@@ -6,7 +6,7 @@ use super::super::effect::{Effect, Merge};
 use super::super::event::{Input, Merged, Outcome, Refusal, Task};
 use super::super::guard::Guard;
 use super::super::marker::{Finding, Marker, Status};
-use super::super::object::{Body, BlockId, Key, Meta, Prefix, Provenance};
+use super::super::object::{BlockId, Body, Key, Meta, Prefix, Provenance};
 use super::super::plan::Plan;
 use super::Turn;
 use super::state::{Job, Phase};

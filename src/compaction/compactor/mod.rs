@@ -119,11 +119,7 @@ impl<V: Guards<Guard>> Machine for Compactor<V> {
                 }
             }
         }
-        Ok(Step {
-            state: turn.state,
-            effects: turn.effects,
-            decided_by: turn.judge.into_decided(),
-        })
+        Ok(Step { state: turn.state, effects: turn.effects, decided_by: turn.judge.into_decided() })
     }
 
     fn recover(&self, durable: Durable) -> State {

@@ -12,7 +12,7 @@ use super::super::effect::Effect;
 use super::super::event::{Input, Outcome, Refusal, Task};
 use super::super::guard::Guard;
 use super::super::marker::{Finding, Marker, Status};
-use super::super::object::{Body, BlockId, Key, Meta, PlanKey, Prefix};
+use super::super::object::{BlockId, Body, Key, Meta, PlanKey, Prefix};
 use super::super::plan::{Need, Plan, need, partition_count};
 use super::Turn;
 use super::state::{Choice, Job, Phase, Search};
@@ -41,7 +41,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 Some(least) => self.read_plan(least),
                 None => self.search(Search::Blocks, Effect::List(Prefix::Blocks)),
             },
-            (Search::Blocks, Outcome::Listed(keys)) => self.read_metas(Vec::new(), blocks_in(&keys)),
+            (Search::Blocks, Outcome::Listed(keys)) => {
+                self.read_metas(Vec::new(), blocks_in(&keys))
+            }
             (Search::Metas { mut metas, mut unread }, outcome) => {
                 match outcome {
                     Outcome::Found(Body::Meta(meta)) if self.limits.range.covers(&meta) => {
@@ -107,7 +109,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if !wanted {
             return;
         }
-        let total = compactable.iter().map(|meta| meta.index_size_bytes).fold(0, u64::saturating_add);
+        let total =
+            compactable.iter().map(|meta| meta.index_size_bytes).fold(0, u64::saturating_add);
         let plan = Arc::new(Plan::split(
             super::super::object::PlanId(input.fresh),
             self.limits.range.group,
@@ -186,8 +189,11 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let Some(slot) = slots.clone().find(|slot| !self.state.jobs.contains_key(slot)) else {
             return;
         };
-        let job =
-            Job { plan: Arc::clone(&choice.plan), partition: choice.partition, phase: Phase::Settling };
+        let job = Job {
+            plan: Arc::clone(&choice.plan),
+            partition: choice.partition,
+            phase: Phase::Settling,
+        };
         let wait = self.wait_after(self.marker_key(&choice.plan, choice.partition));
         self.state.jobs.insert(slot, job);
         self.issue(Task::Job(slot), wait);

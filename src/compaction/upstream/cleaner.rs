@@ -8,7 +8,7 @@ use super::super::event::{Event, Input, Outcome, Outstanding, Refusal, Task};
 use super::super::guard::Guard;
 use super::super::marker::Owner;
 use super::super::object::{
-    Body, BlockId, DeletionMark, Key, MarkReason, PlanKey, Prefix, ProcessId,
+    BlockId, Body, DeletionMark, Key, MarkReason, PlanKey, Prefix, ProcessId,
 };
 use super::super::plan::Plan;
 use super::status::{Inquiry, Progress, Rules, Status, begin};

@@ -9,7 +9,7 @@ use super::super::event::{Event, Input, Merged, Outcome, Outstanding, Refusal, T
 use super::super::guard::Guard;
 use super::super::marker::{Finding, Marker, Owner, Status};
 use super::super::object::{
-    Body, BlockId, Key, Meta, PlanId, PlanKey, Prefix, ProcessId, Provenance,
+    BlockId, Body, Key, Meta, PlanId, PlanKey, Prefix, ProcessId, Provenance,
 };
 use super::super::plan::{Plan, partition_count};
 use super::Release;

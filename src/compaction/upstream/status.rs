@@ -3,7 +3,7 @@
 use super::super::effect::Effect;
 use super::super::event::{Input, Outcome};
 use super::super::marker::{Marker, Status as Visit};
-use super::super::object::{Body, BlockId, Key, PlanKey};
+use super::super::object::{BlockId, Body, Key, PlanKey};
 use super::super::plan::Plan;
 use super::Release;
 

@@ -80,15 +80,8 @@ where
 {
     /// A process begins as after a crash: it knows its name, and that this is a new life.
     pub fn start(role: M, process: ProcessId, incarnation: u32) -> Self {
-        let state = role.recover(Durable {
-            process,
-            incarnation,
-        });
-        Self {
-            role,
-            state,
-            owed: VecDeque::new(),
-        }
+        let state = role.recover(Durable { process, incarnation });
+        Self { role, state, owed: VecDeque::new() }
     }
 
     /// Lets a task go on.
@@ -132,11 +125,7 @@ where
 /// What a role cannot make up by itself: the time, a fresh id, and where to begin among equals.
 fn input(outside: &mut impl Outside) -> Input {
     let now_ms = outside.now_ms();
-    Input {
-        now_ms,
-        fresh: u128::from(now_ms),
-        pick: 0,
-    }
+    Input { now_ms, fresh: u128::from(now_ms), pick: 0 }
 }
 
 /// One compactor and one cleaner, of the default types. There may be more of both.
@@ -254,10 +243,7 @@ impl Bucket {
         let newest = self.samples.keys().next_back().map_or(0, |id| id.0);
         let (id, index_size_bytes) = (BlockId(newest + 1), merged.len() as u64);
         self.samples.insert(id, merged);
-        Merged::Block {
-            id,
-            index_size_bytes,
-        }
+        Merged::Block { id, index_size_bytes }
     }
 }
 
@@ -271,11 +257,9 @@ impl Outside for Bucket {
         self.history.push(effect.clone());
         match effect {
             Effect::List(prefix) => Outcome::Listed(self.list(*prefix)),
-            Effect::Get(key) => self
-                .objects
-                .get(key)
-                .cloned()
-                .map_or(Outcome::Absent, Outcome::Found),
+            Effect::Get(key) => {
+                self.objects.get(key).cloned().map_or(Outcome::Absent, Outcome::Found)
+            }
             Effect::Exists(key) if self.objects.contains_key(key) => Outcome::Exists,
             Effect::Exists(_) => Outcome::Absent,
             Effect::Put(key, body) => {

@@ -14,15 +14,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     bucket.upload(parents[0], 2, &[(0, 10), (1, 10), (2, 20)]);
     bucket.upload(parents[1], 2, &[(1, 10), (2, 30), (3, 40)]);
 
-    let range = Range {
-        group: GroupId(1),
-        start_ms: 0,
-        end_ms: 100,
-    };
-    let limits = Limits {
-        partition_index_size_bytes: 2,
-        ..Limits::for_range(range)
-    };
+    let range = Range { group: GroupId(1), start_ms: 0, end_ms: 100 };
+    let limits = Limits { partition_index_size_bytes: 2, ..Limits::for_range(range) };
     let mut fleet = Fleet::start(limits);
     for round in 1..=MOST_ROUNDS {
         fleet.round(&mut bucket)?;

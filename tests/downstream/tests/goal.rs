@@ -12,11 +12,7 @@ use surehold::compaction::plan::Range;
 use surehold::compaction::{Cleaner, Compactor, Effect, Outcome};
 use surehold_downstream::{Bucket, Fleet, Outside, Sample};
 
-const RANGE: Range = Range {
-    group: GroupId(1),
-    start_ms: 0,
-    end_ms: 100,
-};
+const RANGE: Range = Range { group: GroupId(1), start_ms: 0, end_ms: 100 };
 const LEFT: (BlockId, [Sample; 3]) = (BlockId(1), [(0, 10), (1, 10), (2, 20)]);
 const RIGHT: (BlockId, [Sample; 3]) = (BlockId(2), [(1, 10), (2, 30), (3, 40)]);
 
@@ -34,10 +30,7 @@ fn two_blocks() -> Bucket {
 }
 
 fn limits() -> Limits {
-    Limits {
-        partition_index_size_bytes: 2,
-        ..Limits::for_range(RANGE)
-    }
+    Limits { partition_index_size_bytes: 2, ..Limits::for_range(RANGE) }
 }
 
 /// A block that lies in the bucket with all its objects.
@@ -52,30 +45,15 @@ fn block(meta: Meta) -> [(Key, Body); 3] {
 
 /// An ingester's block that has been replaced.
 fn replaced(id: BlockId, min_time_ms: i64, max_time_ms: i64, plan: PlanId) -> Vec<(Key, Body)> {
-    let meta = Meta {
-        id,
-        min_time_ms,
-        max_time_ms,
-        index_size_bytes: 2,
-        made_by: None,
-    };
-    let mark = Body::DeletionMark(DeletionMark {
-        because: MarkReason::Compacted(plan),
-    });
-    let marks = [
-        (Key::GlobalDeletionMark(id), mark.clone()),
-        (Key::DeletionMark(id), mark.clone()),
-    ];
+    let meta = Meta { id, min_time_ms, max_time_ms, index_size_bytes: 2, made_by: None };
+    let mark = Body::DeletionMark(DeletionMark { because: MarkReason::Compacted(plan) });
+    let marks =
+        [(Key::GlobalDeletionMark(id), mark.clone()), (Key::DeletionMark(id), mark.clone())];
     block(meta).into_iter().chain(marks).collect()
 }
 
 fn result(id: BlockId, partition: u32, index_size_bytes: u64, plan: PlanId) -> Vec<(Key, Body)> {
-    let made_by = Provenance {
-        group: RANGE.group,
-        plan,
-        partition_count: 2,
-        partition,
-    };
+    let made_by = Provenance { group: RANGE.group, plan, partition_count: 2, partition };
     block(Meta {
         id,
         min_time_ms: RANGE.start_ms,
@@ -109,9 +87,7 @@ fn two_overlapping_blocks_become_two_results_and_nothing_else_is_left() {
     while !bucket.is_tidy(&parents) {
         rounds += 1;
         assert!(rounds <= 2, "one partition a round: {:?}", bucket.objects);
-        fleet
-            .round(&mut bucket)
-            .expect("each outcome is delivered once");
+        fleet.round(&mut bucket).expect("each outcome is delivered once");
         assert_eq!(bucket.held(), all, "after round {rounds}");
     }
     assert_eq!(rounds, 2);
@@ -127,19 +103,11 @@ fn two_overlapping_blocks_become_two_results_and_nothing_else_is_left() {
     .flatten()
     .collect();
     assert_eq!(bucket.objects, expected);
-    assert_eq!(
-        bucket.samples[&BlockId(3)],
-        BTreeSet::from([(0, 10), (2, 20), (2, 30)])
-    );
-    assert_eq!(
-        bucket.samples[&BlockId(4)],
-        BTreeSet::from([(1, 10), (3, 40)])
-    );
+    assert_eq!(bucket.samples[&BlockId(3)], BTreeSet::from([(0, 10), (2, 20), (2, 30)]));
+    assert_eq!(bucket.samples[&BlockId(4)], BTreeSet::from([(1, 10), (3, 40)]));
 
     // A fleet that has nothing left to do changes nothing.
-    fleet
-        .round(&mut bucket)
-        .expect("each outcome is delivered once");
+    fleet.round(&mut bucket).expect("each outcome is delivered once");
     assert_eq!(bucket.objects, expected);
 }
 
@@ -148,9 +116,7 @@ fn two_overlapping_blocks_become_two_results_and_nothing_else_is_left() {
 fn every_kind_of_effect_is_carried_out() {
     let (mut bucket, mut fleet) = (two_blocks(), Fleet::start(limits()));
     for _ in 0..2 {
-        fleet
-            .round(&mut bucket)
-            .expect("each outcome is delivered once");
+        fleet.round(&mut bucket).expect("each outcome is delivered once");
     }
     let asked: BTreeSet<&str> = bucket.history.iter().map(kind).collect();
     let expected = ["delete", "get", "list", "merge", "put", "wait"];
@@ -180,8 +146,6 @@ fn guards_take_no_room_in_a_service() {
     assert_eq!(size_of::<Verified>(), 0);
     assert_eq!(size_of::<Service>(), size_of::<Limits>());
     assert_eq!(size_of::<Cleaner>(), 0);
-    let service = Service {
-        compactor: Compactor::new(limits()),
-    };
+    let service = Service { compactor: Compactor::new(limits()) };
     assert_eq!(*service.compactor.limits(), limits());
 }

@@ -2,7 +2,8 @@
 
 use super::toys::{Graph, Grid};
 use crate::explore::{
-    Counterexample, DEADLOCK_FREE, Judged, Kind, Options, RECOVERABLE, Reason, ReportOf, Verdict, explore,
+    Counterexample, DEADLOCK_FREE, Judged, Kind, Options, RECOVERABLE, Reason, ReportOf, Verdict,
+    explore,
 };
 
 const DIAMOND: [(u8, u8); 4] = [(0, 1), (0, 2), (1, 3), (2, 3)];
@@ -17,7 +18,8 @@ fn violated(property: &str, kind: Kind) -> Verdict {
 
 /// The states on the way to the violation.
 fn way(report: &ReportOf<Graph>) -> Vec<u8> {
-    let Counterexample { states, actions } = report.counterexample.clone().expect("a counterexample");
+    let Counterexample { states, actions } =
+        report.counterexample.clone().expect("a counterexample");
     let steps: Vec<(u8, u8)> = states.windows(2).map(|pair| (pair[0], pair[1])).collect();
     assert_eq!(steps, actions);
     states
@@ -73,7 +75,8 @@ fn a_cycle_with_a_way_out_is_recoverable() {
 
 #[test]
 fn a_fault_is_no_recovery() {
-    let stuck = Graph { faults: vec![(1, 2)], ..Graph::with_goals(&[(0, 1), (0, 2), (1, 1)], &[2]) };
+    let stuck =
+        Graph { faults: vec![(1, 2)], ..Graph::with_goals(&[(0, 1), (0, 2), (1, 1)], &[2]) };
     let report = run(&stuck);
     assert_eq!(report.verdict, violated(RECOVERABLE, Kind::Unrecoverable));
     assert_eq!(way(&report), [0, 1]);
@@ -136,7 +139,8 @@ fn a_cut_state_is_judged_by_safety_only() {
 
 #[test]
 fn what_leads_to_a_cut_state_counts_as_recovered() {
-    let graph = Graph { cuts: vec![2], ..Graph::with_goals(&[(0, 1), (1, 2), (2, 3), (3, 3)], &[9]) };
+    let graph =
+        Graph { cuts: vec![2], ..Graph::with_goals(&[(0, 1), (1, 2), (2, 3), (3, 3)], &[9]) };
     let report = run(&graph);
     assert_eq!(report.verdict, violated(RECOVERABLE, Kind::Unrecoverable));
     assert_eq!(way(&report), [0, 1, 2, 3]);
@@ -161,7 +165,8 @@ fn an_unreached_property_is_the_last_thing_reported() {
     let unsafe_too = Graph { forbidden: vec![3], ..missed.clone() };
     assert_eq!(run(&unsafe_too).verdict, violated("allowed", Kind::Safety));
 
-    let stuck_too = Graph { goals: Some(vec![1]), edges: [&DIAMOND[..], &[(3, 3)]].concat(), ..missed };
+    let stuck_too =
+        Graph { goals: Some(vec![1]), edges: [&DIAMOND[..], &[(3, 3)]].concat(), ..missed };
     let report = run(&stuck_too);
     assert_eq!(report.verdict, violated(RECOVERABLE, Kind::Unrecoverable));
     assert_eq!(report.unreached, ["met"]);

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::toys::{Graph, Grid};
-use crate::explore::{Disagreement, Kind, Options, Reason, Verdict, agree, explore, second_opinion};
+use crate::explore::{
+    Disagreement, Kind, Options, Reason, Verdict, agree, explore, second_opinion,
+};
 
 fn incomplete(reason: Reason) -> Verdict {
     Verdict::Incomplete { reason }
@@ -62,5 +64,8 @@ fn states_up_to_the_limit_are_judged() {
 fn an_incomplete_run_agrees_with_nothing() {
     let grid = Grid::up_to(20);
     let report = explore(&grid, &Options { max_states: Some(10), ..Options::default() });
-    assert_eq!(agree(&report, &second_opinion(&grid)), Err(Disagreement::Incomplete(Reason::StateLimit)));
+    assert_eq!(
+        agree(&report, &second_opinion(&grid)),
+        Err(Disagreement::Incomplete(Reason::StateLimit))
+    );
 }

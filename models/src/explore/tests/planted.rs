@@ -9,7 +9,8 @@ use stateright::{Model, Property};
 use super::toys::{Graph, Grid, HandOver, exact};
 use crate::explore::planted::Planted;
 use crate::explore::{
-    Disagreement, Judged, Kind, Options, Reason, SecondOpinion, Verdict, agree, agree_exact, explore, second_opinion,
+    Disagreement, Judged, Kind, Options, Reason, SecondOpinion, Verdict, agree, agree_exact,
+    explore, second_opinion,
 };
 
 fn planting(error: Planted) -> Options {
@@ -25,7 +26,10 @@ fn a_lost_successor_shows_in_the_count() {
     assert_eq!(report.verdict, Verdict::Verified);
     assert_eq!(agree(&report, &second), Err(Disagreement::UniqueStates { own: 111, other: 121 }));
     let by_states = explore(&grid, &exact());
-    assert_eq!(agree_exact(&report, &by_states), Err(Disagreement::UniqueStates { own: 111, other: 121 }));
+    assert_eq!(
+        agree_exact(&report, &by_states),
+        Err(Disagreement::UniqueStates { own: 111, other: 121 })
+    );
     assert_eq!(agree(&explore(&grid, &Options::default()), &second), Ok(()));
 }
 
@@ -112,9 +116,13 @@ fn a_hash_without_length_is_seen_by_exact_states_alone() {
     // stateright is fooled in the same way.
     assert_eq!(agree(&report, &second_opinion(&HandOver::<false>)), Ok(()));
 
-    let violated = Verdict::Violated { property: "second stays empty".to_owned(), kind: Kind::Safety };
+    let violated =
+        Verdict::Violated { property: "second stays empty".to_owned(), kind: Kind::Safety };
     assert_eq!((&by_states.verdict, by_states.unique, by_states.collisions), (&violated, 3, 1));
-    assert_eq!(by_states.counterexample.as_ref().map(|path| path.actions.clone()), Some(vec!["put", "move"]));
+    assert_eq!(
+        by_states.counterexample.as_ref().map(|path| path.actions.clone()),
+        Some(vec!["put", "move"])
+    );
     let other = Some("second stays empty".to_owned());
     assert_eq!(agree_exact(&report, &by_states), Err(Disagreement::Violated { own: None, other }));
 
@@ -133,7 +141,9 @@ fn a_time_out_taken_for_done_shows_in_the_count() {
 
     let lie = explore(&grid, &lying);
     assert_eq!(lie.verdict, Verdict::Verified);
-    assert!(matches!(agree(&lie, &second), Err(Disagreement::UniqueStates { own, other: 3721 }) if own < 3721));
+    assert!(
+        matches!(agree(&lie, &second), Err(Disagreement::UniqueStates { own, other: 3721 }) if own < 3721)
+    );
 
     let honest = explore(&grid, &hasty);
     assert_eq!(honest.verdict, Verdict::Incomplete { reason: Reason::TimeLimit });

@@ -11,7 +11,8 @@ struct Dice(u64);
 impl Dice {
     /// A number below `sides`.
     fn roll(&mut self, sides: u8) -> u8 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % u64::from(sides)) as u8
     }
 
@@ -58,7 +59,8 @@ fn distances(graph: &Graph) -> Vec<Option<u64>> {
 /// Which nodes can reach a goal or a cut without a fault.
 fn recovering(graph: &Graph) -> Vec<bool> {
     let goals = graph.goals.as_ref().expect("random graphs have goals");
-    let mut found: Vec<bool> = (0..NODES).map(|node| goals.contains(&node) || graph.cuts.contains(&node)).collect();
+    let mut found: Vec<bool> =
+        (0..NODES).map(|node| goals.contains(&node) || graph.cuts.contains(&node)).collect();
     for _ in 0..NODES {
         for &(from, to) in &graph.edges {
             found[usize::from(from)] |= found[usize::from(to)];
@@ -82,7 +84,8 @@ fn allowed(graph: &Graph) -> Vec<(Kind, Option<u64>)> {
     let unsafe_at = nearest(&distances, |node| graph.forbidden.contains(&node));
     let dead_at = nearest(&distances, |node| !goes_on(node) && !may_stop(node));
     let stuck_at = nearest(&distances, |node| !recovering[usize::from(node)]);
-    let is_met = graph.wanted.is_empty() || nearest(&distances, |node| graph.wanted.contains(&node)).is_some();
+    let is_met = graph.wanted.is_empty()
+        || nearest(&distances, |node| graph.wanted.contains(&node)).is_some();
     let safety = (Kind::Safety, unsafe_at);
     let deadlock = (Kind::Deadlock, dead_at);
     match (unsafe_at, dead_at, stuck_at) {
@@ -106,8 +109,13 @@ fn the_naive_judge_and_stateright_agree_on_random_graphs() {
         let allowed = allowed(&graph);
         let steps = report.counterexample.as_ref().map(|path| path.actions.len() as u64);
         match &report.verdict {
-            Verdict::Violated { kind, .. } => assert!(allowed.contains(&(*kind, steps)), "{report:?} not {allowed:?}"),
-            verdict => assert!(*verdict == Verdict::Verified && allowed.is_empty(), "{verdict} not {allowed:?}"),
+            Verdict::Violated { kind, .. } => {
+                assert!(allowed.contains(&(*kind, steps)), "{report:?} not {allowed:?}")
+            }
+            verdict => assert!(
+                *verdict == Verdict::Verified && allowed.is_empty(),
+                "{verdict} not {allowed:?}"
+            ),
         }
         if report.exhausted {
             assert_eq!(report.unique, distances(&graph).iter().flatten().count() as u64);

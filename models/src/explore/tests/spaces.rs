@@ -35,7 +35,10 @@ fn two_runs_are_the_same() {
     let once = explore(&grid, &Options::default());
     let again = explore(&grid, &Options { seed: 5, ..Options::default() });
     assert_eq!(once.verdict, again.verdict);
-    assert_eq!((once.unique, once.generated, once.depth), (again.unique, again.generated, again.depth));
+    assert_eq!(
+        (once.unique, once.generated, once.depth),
+        (again.unique, again.generated, again.depth)
+    );
     assert_eq!(once.counterexample, again.counterexample);
 }
 
@@ -72,7 +75,12 @@ fn stateright_agrees_on_a_violation_and_its_distance() {
 #[test]
 fn stateright_takes_initial_states_and_properties_in_the_same_order() {
     let edges = [(0, 2), (1, 3)];
-    let graph = Graph { initial: vec![0, 1], forbidden: vec![3], also_forbidden: vec![2, 3], ..Graph::of(&edges) };
+    let graph = Graph {
+        initial: vec![0, 1],
+        forbidden: vec![3],
+        also_forbidden: vec![2, 3],
+        ..Graph::of(&edges)
+    };
     let second = second_opinion(&graph);
     assert_eq!(second.violated, Some("also allowed"));
     assert_eq!(agree(&explore(&graph, &Options::default()), &second), Ok(()));
@@ -99,7 +107,8 @@ fn stateright_agrees_on_the_states_of_what_it_cannot_judge() {
 #[test]
 fn a_sound_hash_lets_all_find_the_hand_over() {
     let report = explore(&HandOver::<true>, &Options::default());
-    let violated = Verdict::Violated { property: "second stays empty".to_owned(), kind: Kind::Safety };
+    let violated =
+        Verdict::Violated { property: "second stays empty".to_owned(), kind: Kind::Safety };
     assert_eq!((report.verdict.clone(), report.unique), (violated, 3));
     assert_eq!(agree(&report, &second_opinion(&HandOver::<true>)), Ok(()));
     assert_eq!(agree_exact(&report, &explore(&HandOver::<true>, &exact())), Ok(()));

@@ -61,13 +61,17 @@ impl Model for Graph {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        let mut properties = vec![Property::always("allowed", |graph: &Self, state| !graph.forbidden.contains(state))];
+        let mut properties = vec![Property::always("allowed", |graph: &Self, state| {
+            !graph.forbidden.contains(state)
+        })];
         if !self.also_forbidden.is_empty() {
             let condition = |graph: &Self, state: &u8| !graph.also_forbidden.contains(state);
             properties.push(Property::always("also allowed", condition));
         }
         if !self.wanted.is_empty() {
-            properties.push(Property::sometimes("met", |graph: &Self, state| graph.wanted.contains(state)));
+            properties.push(Property::sometimes("met", |graph: &Self, state| {
+                graph.wanted.contains(state)
+            }));
         }
         properties
     }
@@ -196,7 +200,9 @@ impl<const PREFIXED: bool> Model for HandOver<PREFIXED> {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        vec![Property::always("second stays empty", |_: &Self, state: &Self::State| state.1.0.is_empty())]
+        vec![Property::always("second stays empty", |_: &Self, state: &Self::State| {
+            state.1.0.is_empty()
+        })]
     }
 }
 
