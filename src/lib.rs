@@ -37,3 +37,8 @@ pub mod machine;
 
 pub use guard::{Guards, Verified};
 pub use machine::{EffectId, Issued, Machine, Step};
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -10,3 +10,5 @@ pub mod compaction;
 pub mod explore;
 pub mod fuzz;
 pub mod part;
+#[cfg(feature = "checker")]
+pub mod report;

@@ -121,7 +121,6 @@ fn can_end(effect: &str, outcome: &str) -> bool {
         "get-mark" | "exists" | "put-failed" => false,
         "wait" => outcome == "elapsed",
         "merge" => matches!(outcome, "merged-block" | "merged-empty" | "failed"),
-        "exists" => matches!(outcome, "exists" | "absent" | "failed"),
         _ if effect.starts_with("list") => matches!(outcome, "listed" | "failed"),
         _ if effect.starts_with("get") => matches!(outcome, "found" | "absent" | "failed"),
         _ => matches!(outcome, "applied" | "failed" | "unknown"),

@@ -255,6 +255,7 @@ fn ours() -> Vec<Scope> {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
             faults: LATE_WRITE,
+            beats: false,
             witnesses: &[Witness::ParentMarked, Witness::UnknownLanded],
             ..base("late-write", "A write lands after its writer has given it up (D12).")
         },

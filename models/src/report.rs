@@ -1,0 +1,168 @@
+//! The committed verdicts and the parts of the README that are made from them.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use surehold::compaction::Guard;
+
+use crate::compaction::runs::Finished;
+use crate::compaction::verdicts;
+
+/// What is committed of a run: all that must not change unnoticed, and nothing that a machine decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Whose protocol.
+    pub variant: String,
+    /// Guards removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guard_removed: Vec<String>,
+    /// Where.
+    pub scope: String,
+    /// The scope's bounds.
+    pub bounds: String,
+    /// What was asked.
+    pub asked: Vec<String>,
+    /// `verified`, `violated` or `incomplete`.
+    pub verdict: String,
+    /// The property that breaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub property: Option<String>,
+    /// Different states; until the violation, if there is one.
+    pub unique_states: u64,
+    /// Levels.
+    pub depth: u32,
+    /// States in which a bound stopped something.
+    pub cut_states: u64,
+    /// Steps of the shortest counterexample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<usize>,
+}
+
+impl Row {
+    /// The row of a run.
+    #[must_use]
+    pub fn of(finished: &Finished) -> Self {
+        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let steps = finished.counterexample.as_ref().and_then(|steps| steps.last());
+        Self {
+            variant: finished.variant.into(),
+            guard_removed: owned(&finished.guard_removed),
+            scope: finished.scope.into(),
+            bounds: finished.bounds.clone(),
+            asked: owned(&finished.asked),
+            verdict: finished.verdict.into(),
+            property: finished.property.clone(),
+            unique_states: finished.unique_states,
+            depth: finished.depth,
+            cut_states: finished.cut_states,
+            steps: steps.map(|step| step.step),
+        }
+    }
+
+    fn outcome(&self) -> String {
+        match (&self.property, self.steps) {
+            (Some(property), Some(steps)) => format!("**{property}** breaks in {steps} steps"),
+            (Some(property), None) => format!("**{property}** breaks"),
+            (None, _) => self.verdict.clone(),
+        }
+    }
+}
+
+/// What the verified protocol was shown to keep, scope by scope.
+#[must_use]
+pub fn verified_table(rows: &[Row]) -> String {
+    let mut text = String::from("| scope | bounds | unique states | depth |\n|---|---|---|---|\n");
+    let verified = |row: &&Row| row.variant == "verified" && row.guard_removed.is_empty();
+    for row in rows.iter().filter(verified) {
+        let cut = if row.cut_states > 0 {
+            format!(" ({} states cut at the bound on plans)", thousands(row.cut_states))
+        } else {
+            String::new()
+        };
+        let states = thousands(row.unique_states);
+        let _ =
+            writeln!(text, "| `{}` | {}{cut} | {states} | {} |", row.scope, row.bounds, row.depth);
+    }
+    text
+}
+
+/// What became of upstream's releases.
+#[must_use]
+pub fn upstream_table(rows: &[Row]) -> String {
+    let mut text = String::from("| release | scope | asked | outcome |\n|---|---|---|---|\n");
+    for row in rows.iter().filter(|row| row.variant != "verified") {
+        let asked = row.asked.join(", ");
+        let _ =
+            writeln!(text, "| `{}` | `{}` | {asked} | {} |", row.variant, row.scope, row.outcome());
+    }
+    text
+}
+
+/// The guards, why each is there, and what it answers.
+#[must_use]
+pub fn guard_table() -> String {
+    let mut text = String::from("| guard | says | answers |\n|---|---|---|\n");
+    for guard in Guard::ALL {
+        let answers = guard.answers().join(", ");
+        let _ = writeln!(text, "| `{}` | {} | {answers} |", guard.name(), guard.why());
+    }
+    text
+}
+
+/// Each hole, the guards that close it, and what breaks without them.
+#[must_use]
+pub fn mutant_table(rows: &[Row]) -> String {
+    let head = "| hole | removed | scope | what breaks |\n|---|---|---|---|\n";
+    let mut text = String::from(head);
+    for mutant in verdicts::mutants() {
+        let removed: Vec<_> = mutant.guards.iter().map(|guard| guard.name().to_string()).collect();
+        let asked: Vec<_> = mutant.run.judged.iter().map(|p| p.name().to_string()).collect();
+        let row = rows.iter().find(|row| {
+            row.guard_removed == removed && row.scope == mutant.run.scope.name && row.asked == asked
+        });
+        let outcome = row.map_or_else(|| "not run".into(), Row::outcome);
+        let removed: Vec<_> = removed.iter().map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(
+            text,
+            "| {} | {} | `{}` | {outcome} |",
+            mutant.holes.join(", "),
+            removed.join(" + "),
+            mutant.run.scope.name
+        );
+    }
+    text
+}
+
+/// The README with each generated part renewed. A part lies between `<!-- NAME -->` and `<!-- end NAME -->`.
+///
+/// # Errors
+///
+/// The name of the part that has no place in the text.
+pub fn renew(readme: &str, rows: &[Row]) -> Result<String, &'static str> {
+    let parts = [
+        ("verified", verified_table(rows)),
+        ("upstream", upstream_table(rows)),
+        ("guards", guard_table()),
+        ("mutants", mutant_table(rows)),
+    ];
+    let mut text = readme.to_string();
+    for (name, table) in parts {
+        let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end {name} -->"));
+        let from = text.find(&open).ok_or(name)? + open.len();
+        let to = text[from..].find(&close).ok_or(name)? + from;
+        text.replace_range(from..to, &table);
+    }
+    Ok(text)
+}
+
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
