@@ -131,7 +131,7 @@ fn tell_outcome(out: &mut dyn Write, paint: Paint, replayed: &Replayed) -> io::R
     match outcome.lost.as_deref().unwrap_or_default() {
         [] => writeln!(out, "  {}", paint.tint(Tone::Good, "nothing is lost"))?,
         lost => {
-            writeln!(out, "  {}", paint.tint(Tone::Bad, &format!("lost: {}", lost.join(", "))))?
+            writeln!(out, "  {}", paint.tint(Tone::Bad, &format!("lost: {}", lost.join(", "))))?;
         }
     }
     let mut notes = Vec::new();

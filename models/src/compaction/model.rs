@@ -39,7 +39,7 @@ pub struct Model<F: Fleet> {
     pub scope: Arc<Scope>,
     /// The properties judged.
     pub judged: Vec<Property>,
-    /// Whether steps that nobody else can tell are taken at once (see [`Model::is_immediate`]).
+    /// Whether steps that nobody else can tell are taken at once (`is_immediate` says which).
     pub reduce: bool,
     /// Whether the scope's witnesses are asked for.
     pub witnesses: bool,
@@ -1216,7 +1216,8 @@ type RoleOf<F> = RoleState<
 
 type Taken<F> = (RoleOf<F>, Vec<Issued<Effect>>, Vec<Guard>);
 
-/// What a process is told.
+/// What a process is told. It lives for one step, so its size is of no matter.
+#[expect(clippy::large_enum_variant, reason = "one lives at a time, on the stack")]
 enum Happening {
     Continue(Task),
     Outcome { id: EffectId, outcome: Outcome, effect: Effect, choice: Choice },

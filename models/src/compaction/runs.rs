@@ -255,8 +255,8 @@ fn explore_fleet<F: Fleet>(fleet: &F, run: &Run, manner: &Manner) -> Finished {
             let mut finished = blank(run, manner);
             finished.verdict = if opinion.violated.is_some() { "violated" } else { "verified" };
             finished.property = opinion.violated.map(Into::into);
-            finished.unique_states = opinion.unique_states as u64;
-            finished.depth = opinion.depth as u32;
+            finished.unique_states = opinion.unique_states;
+            finished.depth = opinion.depth;
             finished.seconds = seconds;
             finished
         }

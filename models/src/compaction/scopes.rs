@@ -292,7 +292,7 @@ fn ours() -> Vec<Scope> {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
             faults: CRASH,
-            tier: Tier::Nightly,
+            tier: Tier::Deep,
             ..base(
                 "crash-two-compactors",
                 "A process crashes between any two operations, and another takes over.",
@@ -301,6 +301,7 @@ fn ours() -> Vec<Scope> {
         Scope {
             late: vec![LATE],
             cleaners: 2,
+            split_above_bytes: ONE_PARTITION,
             tier: Tier::Nightly,
             prefix: DONE,
             beats: false,
@@ -309,13 +310,14 @@ fn ours() -> Vec<Scope> {
         Scope {
             faults: Faults::any(1),
             split_above_bytes: ONE_PARTITION,
+            prefix: WRITTEN,
+            beats: false,
             tier: Tier::Nightly,
             ..base("one-fault", "Early blocks and one fault of any kind.")
         },
         Scope {
             late: vec![LATE, Upload::whole('O', 2, 3)],
             prefix: DONE,
-            compactors: 1,
             split_above_bytes: 4,
             max_plans: 4,
             tier: Tier::Nightly,
@@ -323,7 +325,7 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             late: vec![LATE],
-            tier: Tier::Nightly,
+            tier: Tier::Deep,
             ..base(
                 "late-block-two-partitions",
                 "A late block at any moment, two partitions, from the very start.",
@@ -333,8 +335,19 @@ fn ours() -> Vec<Scope> {
             compactors: 3,
             split_above_bytes: ONE_PARTITION,
             beats: false,
-            tier: Tier::Nightly,
+            tier: Tier::Deep,
             ..base("three-compactors", "Three compactors, two of them planning at once.")
+        },
+        Scope {
+            late: vec![LATE],
+            cleaners: 2,
+            prefix: DONE,
+            beats: false,
+            tier: Tier::Deep,
+            ..base(
+                "two-cleaners-late-block-two-partitions",
+                "Two cleaners, a late block, two partitions.",
+            )
         },
         Scope {
             late: vec![LATE],

@@ -115,7 +115,6 @@ impl Tale {
         });
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what happened has that many sides")]
     pub(super) fn runs(
         &mut self,
         scope: &Scope,

@@ -284,7 +284,7 @@ impl Store {
             (Key::Index(_), Body::Data) => block.index = true,
             (Key::Meta(_), Body::Meta(meta)) => block.meta = Some(Arc::clone(meta)),
             (Key::GlobalDeletionMark(_), Body::DeletionMark(mark)) => {
-                block.global_mark = Some(*mark)
+                block.global_mark = Some(*mark);
             }
             (Key::DeletionMark(_), Body::DeletionMark(mark)) => block.local_mark = Some(*mark),
             (_, _) => {}

@@ -60,7 +60,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let all = proven == case.plan.partitions.len();
         let enough = all || (proven > 0 && self.judge.demands(Guard::AllPartitions, false));
         if enough {
-            return Verdict::Complete(self.to_mark(case, &parents, look, evidence));
+            return Verdict::Complete(self.marks_due(case, &parents, look, evidence));
         }
         let stopped = |id| look.deleted.contains(id) || look.no_compact.contains(id);
         if parents.iter().any(stopped) && self.judge.applies(Guard::DeadPlansGo) {
@@ -80,7 +80,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     /// Parents, and results beside the one that is kept, that carry no mark yet.
-    fn to_mark(
+    fn marks_due(
         &mut self,
         case: &Case,
         parents: &[BlockId],

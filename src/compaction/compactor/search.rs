@@ -42,7 +42,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 None => self.search(Search::Blocks, Effect::List(Prefix::Blocks)),
             },
             (Search::Blocks, Outcome::Listed(keys)) => {
-                self.read_metas(Vec::new(), blocks_in(&keys))
+                self.read_metas(Vec::new(), blocks_in(&keys));
             }
             (Search::Metas { mut metas, mut unread }, outcome) => {
                 match outcome {

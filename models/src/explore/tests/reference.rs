@@ -110,7 +110,7 @@ fn the_naive_judge_and_stateright_agree_on_random_graphs() {
         let steps = report.counterexample.as_ref().map(|path| path.actions.len() as u64);
         match &report.verdict {
             Verdict::Violated { kind, .. } => {
-                assert!(allowed.contains(&(*kind, steps)), "{report:?} not {allowed:?}")
+                assert!(allowed.contains(&(*kind, steps)), "{report:?} not {allowed:?}");
             }
             verdict => assert!(
                 *verdict == Verdict::Verified && allowed.is_empty(),

@@ -8,13 +8,13 @@ use stateright::{Model, Property};
 use crate::explore::{Judged, Options};
 
 /// Options that store states themselves.
-pub fn exact() -> Options {
+pub(super) fn exact() -> Options {
     Options { exact: true, ..Options::default() }
 }
 
 /// A graph given by its edges. State 0 is the only initial state unless others are set.
 #[derive(Clone, Default)]
-pub struct Graph {
+pub(super) struct Graph {
     pub initial: Vec<u8>,
     pub edges: Vec<(u8, u8)>,
     /// Edges that spend a fault.
@@ -33,12 +33,12 @@ pub struct Graph {
 
 impl Graph {
     /// The graph of these edges.
-    pub fn of(edges: &[(u8, u8)]) -> Self {
+    pub(super) fn of(edges: &[(u8, u8)]) -> Self {
         Graph { initial: vec![0], edges: edges.to_vec(), ..Graph::default() }
     }
 
     /// The graph of these edges with these goals.
-    pub fn with_goals(edges: &[(u8, u8)], goals: &[u8]) -> Self {
+    pub(super) fn with_goals(edges: &[(u8, u8)], goals: &[u8]) -> Self {
         Graph { goals: Some(goals.to_vec()), ..Graph::of(edges) }
     }
 }
@@ -97,7 +97,7 @@ impl Judged for Graph {
 
 /// Two counters that rise to a bound, each on its own: `(bound + 1)^2` states on `2 * bound + 1` levels.
 #[derive(Clone)]
-pub struct Grid {
+pub(super) struct Grid {
     pub bound: u32,
     /// The sum of the counters that "sum is small" forbids.
     pub forbidden_sum: Option<u32>,
@@ -106,12 +106,12 @@ pub struct Grid {
 
 impl Grid {
     /// A grid in which everything holds.
-    pub fn up_to(bound: u32) -> Self {
+    pub(super) fn up_to(bound: u32) -> Self {
         Grid { bound, forbidden_sum: None, has_properties: true }
     }
 
     /// Number of states.
-    pub fn unique(&self) -> u64 {
+    pub(super) fn unique(&self) -> u64 {
         u64::from(self.bound + 1).pow(2)
     }
 }
@@ -158,7 +158,7 @@ impl Judged for Grid {
 
 /// A set of numbers, with or without its length in its hash.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Numbers<const PREFIXED: bool>(pub BTreeSet<u8>);
+pub(super) struct Numbers<const PREFIXED: bool>(pub BTreeSet<u8>);
 
 impl<const PREFIXED: bool> Hash for Numbers<PREFIXED> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
@@ -171,10 +171,10 @@ impl<const PREFIXED: bool> Hash for Numbers<PREFIXED> {
 
 /// Two sets; 7 moves from the first to the second, which must stay empty: three states, one of them violating.
 #[derive(Clone)]
-pub struct HandOver<const PREFIXED: bool>;
+pub(super) struct HandOver<const PREFIXED: bool>;
 
 /// The two sets.
-pub type Hands<const PREFIXED: bool> = (Numbers<PREFIXED>, Numbers<PREFIXED>);
+pub(super) type Hands<const PREFIXED: bool> = (Numbers<PREFIXED>, Numbers<PREFIXED>);
 
 impl<const PREFIXED: bool> Model for HandOver<PREFIXED> {
     type State = Hands<PREFIXED>;
