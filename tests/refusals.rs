@@ -527,10 +527,10 @@ fn a_cleaner_leaves_a_plan_where_a_write_is_unknown() {
     let writes = [
         (Effect::Delete(Key::Marker(key(5), 0)), 10),
         (Effect::Delete(Key::Marker(key(5), 1)), 10),
-        (put(Key::GlobalDeletionMark(PARENTS[0])), 20),
         (put(Key::DeletionMark(PARENTS[0])), 20),
-        (put(Key::GlobalDeletionMark(PARENTS[1])), 20),
+        (put(Key::GlobalDeletionMark(PARENTS[0])), 20),
         (put(Key::DeletionMark(PARENTS[1])), 20),
+        (put(Key::GlobalDeletionMark(PARENTS[1])), 20),
         (Effect::Delete(Key::Plan(key(10))), 20),
         (Effect::Delete(Key::Marker(key(10), 0)), 20),
     ];
