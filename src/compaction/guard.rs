@@ -157,6 +157,13 @@ impl Guard {
         }
     }
 
+    /// The guard that it stands behind: as long as that one is kept, nothing is left for this one to refuse.
+    /// It is a second lock, shown to matter by removing both.
+    #[must_use]
+    pub fn stands_behind(self) -> Option<Self> {
+        (self == Self::IdEquality).then_some(Self::MarkerPathId)
+    }
+
     /// The upstream issues and holes that it answers; D: dossier 14.1, C: the public cases.
     #[must_use]
     pub fn answers(self) -> &'static [&'static str] {

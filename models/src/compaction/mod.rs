@@ -1,12 +1,16 @@
 //! Models of partition compaction.
 
+mod breach;
 #[cfg(feature = "checker")]
 pub mod check;
 pub mod coverage;
+mod enabled;
 pub mod ending;
 pub mod fleet;
 pub mod goal;
 pub mod model;
+mod prefix;
+mod reduction;
 pub mod replay;
 #[cfg(feature = "checker")]
 pub mod runs;
@@ -14,6 +18,8 @@ pub mod scenario;
 pub mod scope;
 pub mod scopes;
 pub mod tale;
+mod timing;
 #[cfg(feature = "checker")]
 pub mod verdicts;
+mod witness;
 pub mod world;

@@ -94,7 +94,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             (Pass::Plans(markers), Outcome::Listed(keys)) => {
                 let plans = plans_in(&keys);
-                let orphans = markers.into_iter().filter(|key| is_orphan(key, &plans)).collect();
+                let orphans: Vec<_> =
+                    markers.into_iter().filter(|key| is_orphan(key, &plans)).collect();
+                if !orphans.is_empty() && !plans.is_empty() {
+                    // Markers that would lie on the path of another plan's.
+                    self.judge.applies(Guard::MarkerPathId);
+                }
                 self.sweep(orphans, plans);
             }
             (Pass::Sweeping(mut orphans, plans), Outcome::Applied) => {

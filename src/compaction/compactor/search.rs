@@ -37,10 +37,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     pub(super) fn go_on_searching(&mut self, outcome: Outcome, input: Input) {
         // Unless something below moves it on, the cycle ends here.
         match (std::mem::replace(&mut self.state.search, Search::Idle), outcome) {
-            (Search::Plans, Outcome::Listed(keys)) => match self.least_plan(&keys) {
-                Some(least) => self.read_plan(least),
-                None => self.search(Search::Blocks, Effect::List(Prefix::Blocks)),
-            },
+            (Search::Plans, Outcome::Listed(keys)) => self.choose_plan(&keys),
             (Search::Blocks, Outcome::Listed(keys)) => {
                 self.read_metas(Vec::new(), blocks_in(&keys));
             }
@@ -78,6 +75,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Search::Claiming(choice), outcome) => self.claimed(choice, &outcome, input),
             // Errors, and a plan that is gone or a write of unknown effect: the next cycle looks again.
             (_, _) => {}
+        }
+    }
+
+    fn choose_plan(&mut self, keys: &[Key]) {
+        if keys.len() > 1 {
+            // Plans that would lie on one path, one over the other.
+            self.judge.applies(Guard::PlanPathId);
+        }
+        match self.least_plan(keys) {
+            Some(least) => self.read_plan(least),
+            None => self.search(Search::Blocks, Effect::List(Prefix::Blocks)),
         }
     }
 

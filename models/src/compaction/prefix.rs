@@ -1,0 +1,122 @@
+//! What has happened before a scope begins, run with the variant's own transitions.
+
+use surehold::Issued;
+use surehold::compaction::Effect;
+use surehold::compaction::object::{Body, Key, Prefix};
+
+use super::fleet::{Fleet, Seen as _};
+use super::model::*;
+use super::scope::{Act, Until};
+use super::tale::Tale;
+use super::world::RoleState;
+
+impl<F: Fleet> Model<F> {
+    /// Runs what has happened before the scope begins. A variant that does not get as far as an act says
+    /// begins where it stopped.
+    pub fn run_prefix(&self, tale: &mut Tale) -> WorldOf<F> {
+        let mut world = self.origin();
+        for act in self.scope.prefix {
+            match *act {
+                Act::Run(process, until) => self.run_until(&mut world, process, until, tale),
+                Act::Pause(process) => {
+                    tale.pauses(&self.scope, process);
+                    world.faults_left -= 1;
+                    world.processes[process as usize].change().paused = true;
+                }
+                Act::Expire => {
+                    let mut actions = Vec::new();
+                    self.enabled(&world, &mut actions);
+                    for action in actions {
+                        if let Action::Expire(key, partition) = action {
+                            tale.expires(&self.scope, &world.store, key, partition);
+                            let visit = world.store.change().markers.get_mut(&(key, partition));
+                            visit.expect("an enabled marker is there").expired = true;
+                        }
+                    }
+                }
+                Act::Upload => {
+                    let place = self.scope.early.len() + usize::from(world.arrived);
+                    tale.uploads(&self.scope, place);
+                    self.place(world.store.change(), place);
+                    world.arrived += 1;
+                }
+            }
+        }
+        self.settle(&mut world, &mut Tale::untold());
+        world.seal();
+        world
+    }
+
+    pub(super) fn run_until(
+        &self,
+        world: &mut WorldOf<F>,
+        process: u8,
+        until: Until,
+        tale: &mut Tale,
+    ) {
+        const ENOUGH: usize = 200;
+        for _ in 0..ENOUGH {
+            self.settle_one(world, process, tale);
+            let waits = |issued: &&Issued<Effect>| !self.is_waiting(world, process, issued);
+            let next = world.processes[process as usize].pending.iter().find(waits);
+            let Some(number) = next.map(|issued| issued.id.number) else { return };
+            if self.has_come(world, process, until) {
+                return;
+            }
+            self.run(world, process, number, Fate::Done, Choice::default(), tale);
+        }
+    }
+
+    pub(super) fn has_come(&self, world: &WorldOf<F>, process: u8, until: Until) -> bool {
+        let actor = &world.processes[process as usize];
+        let about_to =
+            |wanted: fn(&Effect) -> bool| actor.pending.iter().any(|issued| wanted(&issued.effect));
+        let completed = |partition: u32| {
+            world.store.markers.iter().any(|((_, p), v)| *p == partition && v.marker.is_completed())
+        };
+        let gone = world.store.plans.is_empty() && world.store.markers.is_empty();
+        let deleting = about_to(|e| matches!(e, Effect::Delete(Key::Plan(_))));
+        let RoleState::Compactor(state) = &actor.role else {
+            return (until == Until::Gone && gone) || (until == Until::Deleting && deleting);
+        };
+        match until {
+            Until::Deleting => deleting,
+            Until::Gone => gone,
+            Until::PlanPending => about_to(|e| matches!(e, Effect::Put(Key::Plan(_), _))),
+            Until::PlanWritten => !world.store.plans.is_empty(),
+            Until::PlanDone => {
+                let mut plans = world.store.plans.values().peekable();
+                plans.peek().is_some()
+                    && plans.all(|plan| {
+                        (0..plan.count()).all(|p| completed(p) || plan.members(p).is_empty())
+                    })
+            }
+            Until::Picked => {
+                state.has_picked().is_some()
+                    && about_to(|e| matches!(e, Effect::Get(Key::Marker(..))))
+            }
+            Until::Merged => about_to(|e| matches!(e, Effect::Put(Key::Meta(_), _))),
+            Until::Uploaded => about_to(
+                |e| matches!(e, Effect::Put(_, Body::Marker(marker)) if marker.is_completed()),
+            ),
+            // Ours has then listed blocks and found no plan; upstream's asks for plans next.
+            Until::Synced if self.dated => about_to(|e| matches!(e, Effect::List(Prefix::Plans))),
+            Until::Synced => {
+                state.about_to_plan() && about_to(|e| matches!(e, Effect::List(Prefix::Marks)))
+            }
+        }
+    }
+
+    /// Takes the steps of one process that nobody else can tell.
+    pub(super) fn settle_one(&self, world: &mut WorldOf<F>, process: u8, tale: &mut Tale) {
+        if self.may_begin(&world.processes[process as usize]) {
+            self.begin(world, process);
+        }
+        while let Some(number) = self.immediate_of(world, process) {
+            self.run(world, process, number, Fate::Done, Choice::default(), tale);
+        }
+        if self.may_begin(&world.processes[process as usize]) {
+            self.begin(world, process);
+        }
+    }
+}
