@@ -1,7 +1,8 @@
 //! Our explorer, stateright, the exact mode and another hash seed agree.
 //!
-//! By default on the scopes that are small enough for every test run; with `SUREHOLD_ALL=1` on every ci scope
-//! (exact states on those of half a million states or fewer, as they are kept whole).
+//! By default on the scopes that are small enough for every test run. With `SUREHOLD_ALL=1` stateright is asked
+//! on every ci scope, and exact states and another seed on those of half a million states or fewer, as exact
+//! states are kept whole.
 #![cfg(feature = "checker")]
 
 use surehold::Verified;
@@ -26,9 +27,9 @@ fn states(scope: &str) -> u64 {
 }
 
 fn models(at_most: u64) -> Vec<Model<Ours<Verified>>> {
-    let all = std::env::var_os("SUREHOLD_ALL").is_some();
+    let at_most = if std::env::var_os("SUREHOLD_ALL").is_some() { at_most } else { SMALL };
     let runs: Vec<Run> = verdicts::verified(Tier::Ci);
-    let chosen = runs.iter().filter(|run| all || states(run.scope.name) <= at_most);
+    let chosen = runs.iter().filter(|run| states(run.scope.name) <= at_most);
     chosen.map(|run| model(&Ours(Verified), run, &Manner::default())).collect()
 }
 
@@ -37,7 +38,7 @@ const EXACT: u64 = 500_000;
 
 #[test]
 fn stateright_agrees() {
-    let models = models(SMALL);
+    let models = models(u64::MAX);
     assert!(models.len() >= 4, "some scopes are small enough for every test run");
     for model in models {
         let name = model.scope.name;
@@ -51,15 +52,13 @@ fn stateright_agrees() {
 
 #[test]
 fn exact_states_and_another_seed_agree() {
-    for model in models(SMALL) {
+    for model in models(EXACT) {
         let name = model.scope.name;
         let ours = explore(&model, &Options::default());
         let seeded = explore(&model, &Options { seed: 0x5eed, ..Options::default() });
         assert_eq!((ours.unique, &ours.verdict), (seeded.unique, &seeded.verdict), "{name}");
-        if ours.unique <= EXACT {
-            let exact = explore(&model, &Options { exact: true, ..Options::default() });
-            agree_exact(&ours, &exact).unwrap_or_else(|differ| panic!("{name}: {differ:?}"));
-            println!("{name}: {} exact states", exact.unique);
-        }
+        let exact = explore(&model, &Options { exact: true, ..Options::default() });
+        agree_exact(&ours, &exact).unwrap_or_else(|differ| panic!("{name}: {differ:?}"));
+        println!("{name}: {} exact states", exact.unique);
     }
 }

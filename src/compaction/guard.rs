@@ -157,11 +157,13 @@ impl Guard {
         }
     }
 
-    /// The guard that it stands behind: as long as that one is kept, nothing is left for this one to refuse.
-    /// It is a second lock, shown to matter by removing both.
+    /// Why no step ever names it as deciding, if none does: it is shown by its removal alone.
+    ///
+    /// `id-equality` is a second lock behind `marker-path-id`: while that is kept, nothing is left for it to
+    /// refuse. `marks-before-results` is an order of operations: the look it forbids is never made.
     #[must_use]
-    pub fn stands_behind(self) -> Option<Self> {
-        (self == Self::IdEquality).then_some(Self::MarkerPathId)
+    pub fn leaves_no_trace(self) -> bool {
+        matches!(self, Self::IdEquality | Self::MarksBeforeResults)
     }
 
     /// The upstream issues and holes that it answers; D: dossier 14.1, C: the public cases.

@@ -16,9 +16,11 @@ impl<F: Fleet> Model<F> {
         write: &Write,
     ) -> Option<Broken> {
         let broken = match (write.key, &write.body) {
-            (Key::GlobalDeletionMark(id), Some(Body::DeletionMark(mark))) => {
-                self.breaks_marking(world, process?, id, *mark)
-            }
+            // Either copy: whichever comes first takes the block away from somebody.
+            (
+                Key::GlobalDeletionMark(id) | Key::DeletionMark(id),
+                Some(Body::DeletionMark(mark)),
+            ) => self.breaks_marking(world, process, id, *mark),
             (Key::Meta(id), Some(_)) => self.breaks_uploading(world, id),
             (Key::Plan(key), body) => {
                 let there = world.store.plans.get(&key)?;
@@ -46,28 +48,43 @@ impl<F: Fleet> Model<F> {
         broken.filter(noted)
     }
 
+    /// A write that lands late has no process any more; its plan is then the one in the bucket, if any.
     pub(super) fn breaks_marking(
         &self,
         world: &WorldOf<F>,
-        process: u8,
+        process: Option<u8>,
         id: BlockId,
         mark: DeletionMark,
     ) -> Option<Broken> {
-        let actor = &world.processes[process as usize];
-        let RoleState::Cleaner(state) = &actor.role else { return None };
+        let actor = process.map(|process| &world.processes[process as usize]);
         let no_compact = world.store.blocks.get(&id).is_some_and(|block| block.no_compact);
-        if no_compact && actor.no_compact_at_start.contains(&id) {
+        if no_compact && actor.is_some_and(|actor| actor.no_compact_seen.contains(&id)) {
             let broken = Broken::NoCompactMarked(id);
             return self.judged.contains(&broken.property()).then_some(broken);
         }
-        let MarkReason::Compacted(plan) = mark.because else { return None };
-        let plan = state.plan_in_hand().filter(|held| held.id == plan)?;
+        let plan = match mark.because {
+            MarkReason::Compacted(plan) => plan,
+            MarkReason::Surplus(_) => return self.breaks_surplus(world, id),
+        };
+        let held = actor.and_then(|actor| match &actor.role {
+            RoleState::Cleaner(state) => state.plan_in_hand().filter(|held| held.id == plan),
+            RoleState::Compactor(_) => None,
+        });
+        let plan = held.or_else(|| world.store.plan(plan))?;
         let empty = |partition| {
             let all = world.store.samples(plan.members(partition));
             self.scope.in_partition(all, partition, plan.count()).is_empty()
         };
         let partition = unproven(plan, world.store.holdings(), empty)?;
         Some(Broken::Unproven(id, plan.id, partition))
+    }
+
+    /// A surplus result goes only because of a lesser one of the same partition.
+    fn breaks_surplus(&self, world: &WorldOf<F>, id: BlockId) -> Option<Broken> {
+        let made_by = |id: BlockId| world.store.blocks.get(&id)?.meta.as_ref()?.made_by;
+        let mine = made_by(id)?;
+        let lesser = world.store.holdings().any(|h| h.block < id && h.meta.made_by == Some(mine));
+        (!lesser).then_some(Broken::Unproven(id, mine.plan, mine.partition))
     }
 
     pub(super) fn breaks_uploading(&self, world: &WorldOf<F>, id: BlockId) -> Option<Broken> {
@@ -90,5 +107,40 @@ impl<F: Fleet> Model<F> {
     /// Whether anything happened after which work may be done twice.
     pub fn is_disturbed(&self, world: &WorldOf<F>) -> bool {
         world.faults_left < self.scope.faults.budget || world.operated > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use surehold::Verified;
+    use surehold::compaction::object::Meta;
+
+    use super::*;
+    use crate::compaction::fleet::Ours;
+    use crate::compaction::scopes;
+    use crate::compaction::world::Block;
+
+    /// No guard can be removed to show it: that a meta comes last is the order of the upload itself.
+    #[test]
+    fn a_meta_before_its_data_is_noticed() {
+        let scope = scopes::all().into_iter().next().expect("there are scopes");
+        let model = Model::new(&Ours(Verified), &scope);
+        let mut world = model.start();
+        let id = BlockId(10_002);
+        let uploaded = (**world.store.blocks.get(&BlockId(1)).expect("an early block")).clone();
+        let meta = Meta { id, ..(**uploaded.meta.as_ref().expect("it is complete")).clone() };
+        let write = Write { key: Key::Meta(id), body: Some(Body::Meta(Arc::new(meta))) };
+        for (chunks, index, broken) in [
+            (true, false, Some(Broken::MetaBeforeData(id))),
+            (false, true, Some(Broken::MetaBeforeData(id))),
+            (true, true, None),
+        ] {
+            let samples = surehold::compaction::invariant::Samples::default();
+            let block = Block { chunks, index, meta: None, samples, ..uploaded.clone() };
+            world.store.change().blocks.insert(id, Arc::new(block));
+            assert_eq!(model.breaks(&world, Some(0), &write), broken);
+        }
     }
 }

@@ -86,7 +86,8 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
 
 impl<F: Fleet> Judged for Model<F> {
     fn is_fault(&self, _state: &WorldOf<F>, action: &Action) -> bool {
-        action.is_fault()
+        // Nor may recovery wait for an operator, or for another block to come.
+        action.is_fault() || matches!(action, Action::Upload | Action::Operate)
     }
 
     fn goal(&self, world: &WorldOf<F>) -> Option<bool> {

@@ -7,7 +7,7 @@ use surehold::compaction::effect::Merge;
 use surehold::compaction::event::Merged;
 use surehold::compaction::invariant::{Property, Samples};
 use surehold::compaction::object::{
-    BlockId, Body, Key, Meta, PlanId, PlanKey, ProcessId, Provenance,
+    BlockId, Body, Key, Meta, PlanId, PlanKey, Prefix, ProcessId, Provenance,
 };
 use surehold::compaction::plan::Range;
 use surehold::compaction::{Effect, Event, Guard, Input, Outcome, Refusal, Task};
@@ -180,7 +180,7 @@ impl<F: Fleet> Model<F> {
             pending: Vec::new(),
             waits: Vec::new(),
             paused: false,
-            no_compact_at_start: Vec::new(),
+            no_compact_seen: Vec::new(),
             plan_read_failed: false,
         }
     }
@@ -392,6 +392,9 @@ impl<F: Fleet> Model<F> {
             world.faults_left -= 1;
         }
         let outcome = self.perform(world, process, &effect, fate, choice);
+        if let Effect::List(Prefix::Marks) = effect {
+            self.note_no_compact(world, process);
+        }
         if let Effect::Get(Key::Plan(_)) = effect {
             let actor = world.processes[process as usize].change();
             actor.plan_read_failed = self.scope.atomic_plans && outcome == Outcome::Failed;
@@ -539,15 +542,20 @@ impl<F: Fleet> Model<F> {
 
     pub(super) fn begin(&self, world: &mut WorldOf<F>, process: u8) -> Option<()> {
         self.deliver(world, process, Happening::Continue(Task::Cycle), &mut Tale::untold())?;
-        if process >= self.scope.compactors && !self.scope.operator.is_empty() {
-            let marked = world.store.blocks.iter().filter(|(_, block)| block.no_compact);
-            let marked = marked.map(|(id, _)| *id).collect();
-            world.processes[process as usize].change().no_compact_at_start = marked;
-        }
+        self.note_no_compact(world, process);
         Some(())
     }
 
     /// Tells a process, and takes in what it wants done.
+    /// What a cleaner can know of no-compact marks from now on.
+    fn note_no_compact(&self, world: &mut WorldOf<F>, process: u8) {
+        if process >= self.scope.compactors && !self.scope.operator.is_empty() {
+            let marked = world.store.blocks.iter().filter(|(_, block)| block.no_compact);
+            let marked = marked.map(|(id, _)| *id).collect();
+            world.processes[process as usize].change().no_compact_seen = marked;
+        }
+    }
+
     fn deliver(
         &self,
         world: &mut WorldOf<F>,

@@ -14,10 +14,24 @@ impl<F: Fleet> Model<F> {
     /// Runs what has happened before the scope begins. A variant that does not get as far as an act says
     /// begins where it stopped.
     pub fn run_prefix(&self, tale: &mut Tale) -> WorldOf<F> {
+        self.play_prefix(tale).0
+    }
+
+    /// The first act of the prefix that this variant does not get to, if there is one.
+    pub fn unreached_act(&self) -> Option<Act> {
+        self.play_prefix(&mut Tale::untold()).1
+    }
+
+    fn play_prefix(&self, tale: &mut Tale) -> (WorldOf<F>, Option<Act>) {
         let mut world = self.origin();
+        let mut unreached = None;
         for act in self.scope.prefix {
             match *act {
-                Act::Run(process, until) => self.run_until(&mut world, process, until, tale),
+                Act::Run(process, until) => {
+                    if !self.run_until(&mut world, process, until, tale) {
+                        unreached = unreached.or(Some(*act));
+                    }
+                }
                 Act::Pause(process) => {
                     tale.pauses(&self.scope, process);
                     world.faults_left -= 1;
@@ -44,7 +58,7 @@ impl<F: Fleet> Model<F> {
         }
         self.settle(&mut world, &mut Tale::untold());
         world.seal();
-        world
+        (world, unreached)
     }
 
     pub(super) fn run_until(
@@ -53,18 +67,19 @@ impl<F: Fleet> Model<F> {
         process: u8,
         until: Until,
         tale: &mut Tale,
-    ) {
+    ) -> bool {
         const ENOUGH: usize = 200;
         for _ in 0..ENOUGH {
             self.settle_one(world, process, tale);
             let waits = |issued: &&Issued<Effect>| !self.is_waiting(world, process, issued);
             let next = world.processes[process as usize].pending.iter().find(waits);
-            let Some(number) = next.map(|issued| issued.id.number) else { return };
+            let Some(number) = next.map(|issued| issued.id.number) else { return false };
             if self.has_come(world, process, until) {
-                return;
+                return true;
             }
             self.run(world, process, number, Fate::Done, Choice::default(), tale);
         }
+        false
     }
 
     pub(super) fn has_come(&self, world: &WorldOf<F>, process: u8, until: Until) -> bool {

@@ -281,7 +281,13 @@ impl Scope {
     /// The properties that a verified run is asked.
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {
-        let asked = |p: &Property| *p != Property::Recoverable || self.goal.is_some();
+        // After a fault work may be done twice; a prefix with a fault leaves nothing to ask.
+        let disturbed = self.prefix.iter().any(|act| matches!(act, Act::Pause(_)));
+        let asked = |p: &Property| match p {
+            Property::Recoverable => self.goal.is_some(),
+            Property::NoDoubleWork => !disturbed,
+            _ => true,
+        };
         Property::ALL.into_iter().filter(asked).collect()
     }
 

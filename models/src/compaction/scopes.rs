@@ -233,6 +233,17 @@ fn ours() -> Vec<Scope> {
             ..base("thin-partition", "A partition that lists blocks and has no sample.")
         },
         Scope {
+            early: thin(),
+            late: vec![LATE],
+            prefix: DONE,
+            beats: false,
+            witnesses: &[Witness::ParentMarked, Witness::EmptyCompleted],
+            ..base(
+                "thin-partition-two-workers",
+                "The same with two workers, of whom one may stand aside while the plan is superseded.",
+            )
+        },
+        Scope {
             faults: CLOCK,
             ..base("clocks", "Planners' clocks agree too well, or run backwards (D2, D3).")
         },
@@ -335,7 +346,7 @@ fn ours() -> Vec<Scope> {
             compactors: 3,
             split_above_bytes: ONE_PARTITION,
             beats: false,
-            tier: Tier::Deep,
+            tier: Tier::Nightly,
             ..base("three-compactors", "Three compactors, two of them planning at once.")
         },
         Scope {

@@ -89,10 +89,12 @@ pub fn mutants() -> Vec<Mutant> {
     };
     use Property::{
         NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
+        ReplacedBeforeMarking,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let table: [Row; 25] = [
+    let table: [Row; 26] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
+        (&["M5", "I2"], &[AllPartitions], "early", ReplacedBeforeMarking),
         (&["C1"], &[ResultProof, IdEquality, MarkerPathId], "two-then-one", NoSampleLost),
         (
             &["C7", "D3"],

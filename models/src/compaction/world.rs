@@ -69,8 +69,8 @@ pub struct Process<W, C> {
     pub waits: Vec<(u16, u8)>,
     /// Whether it stands still beyond every time-out.
     pub paused: bool,
-    /// Of a cleaner: blocks that carried a no-compact mark when its pass began.
-    pub no_compact_at_start: Vec<BlockId>,
+    /// Of a cleaner: blocks that carried a no-compact mark when it last listed marks, or began its pass.
+    pub no_compact_seen: Vec<BlockId>,
     /// Whether its last read of a plan failed: what it writes then, upstream writes on purpose (D11).
     pub plan_read_failed: bool,
 }

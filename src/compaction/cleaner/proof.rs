@@ -66,10 +66,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if parents.iter().any(stopped) && self.judge.applies(Guard::DeadPlansGo) {
             return Verdict::Dead;
         }
-        // Not dead by the marks as they were before any result was looked for.
-        if self.judge.keeps(Guard::MarksBeforeResults) && proven > 0 {
-            self.judge.applies(Guard::MarksBeforeResults);
-        }
         Verdict::Unfinished
     }
 

@@ -4,7 +4,8 @@
 //! misses in between it meets again before it works: see `job`. A plan made from an old listing has a
 //! block that is marked by then, and dies unworked.
 //!
-//! Any error on the way ends the cycle: an error is not an absence (hole D11).
+//! An error is not an absence (hole D11): it ends the cycle, or, of one partition's marker, leaves that
+//! partition alone.
 
 use std::sync::Arc;
 
