@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use surehold::compaction::Guard;
 
-use crate::compaction::runs::Finished;
+use crate::compaction::runs::{Finished, Step};
 use crate::compaction::verdicts;
 
 /// What is committed of a run: all that must not change unnoticed, and nothing that a machine decides.
@@ -36,6 +36,9 @@ pub struct Row {
     /// Steps of the shortest counterexample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
+    /// Of an upstream release: what was done on the way, the reads left out, and how it ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<String>,
 }
 
 impl Row {
@@ -56,6 +59,7 @@ impl Row {
             depth: finished.depth,
             cut_states: finished.cut_states,
             steps: steps.map(|step| step.step),
+            timeline: timeline(finished),
         }
     }
 
@@ -66,6 +70,45 @@ impl Row {
             (None, _) => self.verdict.clone(),
         }
     }
+}
+
+/// What was done on the way to a release's violation: reads and waits left out, plans as they were made.
+fn timeline(finished: &Finished) -> Vec<String> {
+    if finished.variant == "verified" {
+        return Vec::new();
+    }
+    let quiet = ["lists ", "reads ", "asks ", "has waited", "writes chunks", "writes index"];
+    let mut told = Vec::new();
+    for Step { step, line } in finished.counterexample.iter().flatten() {
+        let makes = line.note.find("makes ").map(|at| &line.note[at..]);
+        let loud = !quiet.iter().any(|word| line.action.starts_with(word));
+        let text = match (loud, makes) {
+            (_, Some(makes)) => makes.to_string(),
+            (true, None) => line.action.clone(),
+            (false, None) => continue,
+        };
+        let number = if *step == 0 { "before".into() } else { step.to_string() };
+        told.push(format!("{number:>6}  {} {text}", line.actor));
+    }
+    told.extend(finished.ending.as_ref().map(|ending| format!("=> {ending}")));
+    told
+}
+
+/// The timelines of the newest two releases, folded.
+#[must_use]
+pub fn timelines(rows: &[Row]) -> String {
+    let mut text = String::new();
+    let newest = |row: &&Row| matches!(row.variant.as_str(), "cortex-1.21" | "cortex-main");
+    for row in rows.iter().filter(newest).filter(|row| !row.timeline.is_empty()) {
+        let title =
+            format!("{} in {}: {}", row.variant, row.scope, row.outcome().replace("**", ""));
+        let _ = writeln!(text, "<details><summary>{title}</summary>\n\n```text");
+        for line in &row.timeline {
+            let _ = writeln!(text, "{line}");
+        }
+        let _ = writeln!(text, "```\n\n</details>\n");
+    }
+    text
 }
 
 /// What the verified protocol was shown to keep, scope by scope.
@@ -142,6 +185,7 @@ pub fn renew(readme: &str, rows: &[Row]) -> Result<String, &'static str> {
     let parts = [
         ("verified", verified_table(rows)),
         ("upstream", upstream_table(rows)),
+        ("timelines", timelines(rows)),
         ("guards", guard_table()),
         ("mutants", mutant_table(rows)),
     ];
