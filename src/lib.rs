@@ -26,6 +26,7 @@
 //! | [`guard`] | guards as a type; a service cannot drop one |
 //! | [`collections`] | persistent map, set and sequence whose hash tells `({7}, {})` from `({}, {7})` |
 //! | [`compaction`] | partition compaction (Cortex) |
+//! | [`rebalance`] | who serves a segment (Druid) |
 //!
 //! The feature `weaken` adds weakened roles and the upstream variants, for models, fuzzing and tests. It
 //! does not change the default types.
@@ -34,6 +35,7 @@ pub mod collections;
 pub mod compaction;
 pub mod guard;
 pub mod machine;
+pub mod rebalance;
 
 pub use guard::{Guards, Verified};
 pub use machine::{EffectId, Issued, Machine, Step};

@@ -1,0 +1,86 @@
+//! The question that matters: may this copy go? It is asked in one place, where a drop is created, on the
+//! state as it is then.
+
+use super::super::event::{Refusal, Task};
+use super::super::guard::Guard;
+use super::super::object::{SegmentId, ServerId};
+use super::Turn;
+use super::state::{Class, Copy, Kind, Operation, Phase, Segment};
+use crate::guard::Guards;
+
+impl<V: Guards<Guard>> Turn<'_, V> {
+    /// Drops a copy if it may go.
+    pub(super) fn drop_if_it_may(&mut self, id: SegmentId, at: ServerId, seen: &Segment) -> bool {
+        self.may_go(seen, at) && self.create(id, at, Kind::Drop, None)
+    }
+
+    /// A load in place of another copy has been acknowledged: the other may go, if it still may.
+    pub(super) fn end_move(&mut self, id: SegmentId, from: ServerId) {
+        let Some(now) = self.state.segments.get(&id).cloned() else { return };
+        let there = now.copies.get(&from).is_some_and(|copy| copy.class() == Class::Serving);
+        if !there {
+            return;
+        }
+        let may = self.may_go(&now, from);
+        if !self.judge.demands(Guard::AskBeforeMoveDrop, may) {
+            return;
+        }
+        if self.judge.keeps(Guard::DropAtOnce) {
+            self.create(id, from, Kind::Drop, None);
+        } else {
+            self.state.asked.push_back((id, from));
+        }
+    }
+
+    /// The second half of what [`Guard::DropAtOnce`] makes one step.
+    pub(super) fn commit_asked(&mut self, task: Task) -> Result<(), Refusal> {
+        let (id, from) = self.state.asked.pop_front().ok_or(Refusal::NotReady(task))?;
+        self.create(id, from, Kind::Drop, None);
+        Ok(())
+    }
+
+    /// Whether, without this copy, as many firm ones are left as are required: in its tier, and in all.
+    ///
+    /// While another tier waits for its copies, those of a tier that requires fewer now stand in for them
+    /// (dossier 9.1, I4).
+    fn may_go(&mut self, seen: &Segment, at: ServerId) -> bool {
+        let Some(tier) = self.state.servers.get(&at).map(|server| server.info.tier) else {
+            return false;
+        };
+        let (mut in_tier, mut in_all) = (0, 0);
+        for (other, copy) in seen.copies.iter().filter(|(other, _)| **other != at) {
+            if self.is_firm(*other, copy) {
+                let same = self.state.servers.get(other).is_some_and(|s| s.info.tier == tier);
+                in_tier += usize::from(same);
+                in_all += 1;
+            }
+        }
+        let enough = in_tier >= seen.required(tier) && in_all >= seen.required_in_all();
+        self.judge.demands(Guard::EnoughOthers, enough)
+    }
+
+    /// Whether a copy surely serves until this leader gives it up: known, behind the fence, not leaving.
+    fn is_firm(&mut self, at: ServerId, copy: &Copy) -> bool {
+        let Some(server) = self.state.servers.get(&at) else { return false };
+        let (fenced, managed) = (server.fenced, server.info.managed);
+        fenced && copy.class() == Class::Serving && self.judge.demands(Guard::ManagedOnly, managed)
+    }
+
+    /// The one place where an operation is created.
+    pub(super) fn create(
+        &mut self,
+        id: SegmentId,
+        at: ServerId,
+        kind: Kind,
+        from: Option<ServerId>,
+    ) -> bool {
+        let copy = self.state.copy(id, at);
+        let known = self.state.servers.get(&at).is_some_and(|server| server.fenced);
+        let free = self.judge.demands(Guard::OneOperation, copy.operation.is_none());
+        if known && free {
+            let operation = Some(Operation { kind, phase: Phase::Queued, from });
+            self.state.set_copy(id, at, Copy { operation, ..copy });
+        }
+        known && free
+    }
+}

@@ -1,0 +1,126 @@
+//! Learning: what an answer or a view says, and whether it is news.
+
+use super::super::event::Refusal;
+use super::super::guard::Guard;
+use super::super::message::{Answer, Reply, View};
+use super::super::object::{SegmentId, ServerId, Stamp, Term};
+use super::Turn;
+use super::state::{Copy, Kind, Operation, Phase};
+use crate::guard::Guards;
+
+impl<V: Guards<Guard>> Turn<'_, V> {
+    /// Whether what carries `new` may replace what carries `old`.
+    fn is_news(&mut self, new: Stamp, old: Stamp) -> bool {
+        let newer = if self.judge.keeps(Guard::LifeOrders) {
+            new >= old
+        } else {
+            new.version >= old.version
+        };
+        self.judge.demands(Guard::NewerWins, newer)
+    }
+
+    /// A message from a later life of the server tells that all that was known and asked is void. One from
+    /// an earlier life tells nothing.
+    fn meet(&mut self, at: ServerId, stamp: Stamp) -> Result<(), Refusal> {
+        let server = self.state.servers.get(&at).ok_or(Refusal::UnknownServer(at))?;
+        let Some(known) = server.incarnation else {
+            return self.begin_life(at, stamp);
+        };
+        if stamp.incarnation == known {
+            return Ok(());
+        }
+        if self.judge.demands(Guard::LifeOrders, stamp.incarnation > known) {
+            self.state.forget(at);
+            self.begin_life(at, stamp)
+        } else {
+            Err(Refusal::Stale(at))
+        }
+    }
+
+    fn begin_life(&mut self, at: ServerId, stamp: Stamp) -> Result<(), Refusal> {
+        let from = self.fence_from();
+        let again = self.judge.keeps(Guard::FencedAgain);
+        let server = self.state.servers.get_mut(&at).ok_or(Refusal::UnknownServer(at))?;
+        let first = server.incarnation.is_none();
+        server.incarnation = Some(stamp.incarnation);
+        if again && !first {
+            server.fenced = false;
+            server.fence_from = from;
+        }
+        Ok(())
+    }
+
+    pub(super) fn reply(&mut self, at: ServerId, reply: Reply, term: Term) -> Result<(), Refusal> {
+        if reply.ticket.term != term {
+            return Err(Refusal::OtherTerm(reply.ticket.term));
+        }
+        self.meet(at, reply.stamp)?;
+        if let Answer::RefusedTerm(fence) = reply.answer {
+            self.told_of(fence.term);
+            return Ok(());
+        }
+        let old = self.state.copy(reply.segment, at);
+        let settled = old.operation.filter(|op| self.settles(op, &reply));
+        let mut new = old;
+        if settled.is_some() {
+            new.operation = None;
+        }
+        if self.judge.keeps(Guard::ReplyTeaches) && self.is_news(reply.stamp, old.stamp) {
+            (new.has, new.stamp) = (reply.has, reply.stamp);
+        }
+        self.state.set_copy(reply.segment, at, new);
+        let moved = settled.filter(|op| op.kind == Kind::MoveTo && reply.answer == Answer::Done);
+        if let Some(from) = moved.and_then(|op| op.from) {
+            self.end_move(reply.segment, from);
+        }
+        Ok(())
+    }
+
+    fn settles(&mut self, op: &Operation, reply: &Reply) -> bool {
+        let sent = op.phase != Phase::Queued && op.kind.action() == reply.action;
+        sent && self.judge.demands(Guard::OwnNumber, op.number() == Some(reply.ticket.number))
+    }
+
+    pub(super) fn view(&mut self, at: ServerId, view: &View, term: Term) -> Result<(), Refusal> {
+        let fences = self.judge.keeps(Guard::FencedView);
+        if fences && view.fence.term != term {
+            return Err(Refusal::OtherTerm(view.fence.term));
+        }
+        self.meet(at, view.stamp)?;
+        let viewed = self.state.servers.get(&at).and_then(|server| server.viewed);
+        if viewed.is_some_and(|viewed| !self.is_news(view.stamp, viewed)) {
+            return Err(Refusal::Stale(at));
+        }
+        if let Some(server) = self.state.servers.get_mut(&at) {
+            server.viewed = Some(view.stamp);
+            let covers = !fences || view.fence.number >= server.fence_from;
+            // Once trusted, a server stays so until it re-appears or starts again.
+            server.fenced |= covers;
+        }
+        for segment in self.told_by(at, view) {
+            self.learn(at, segment, view);
+        }
+        Ok(())
+    }
+
+    /// Every segment that the view lists, or would have to list if it still were there.
+    fn told_by(&self, at: ServerId, view: &View) -> Vec<SegmentId> {
+        let holds = self.state.servers.get(&at).map(|server| server.holds.clone());
+        let mut told = view.segments.clone();
+        told.extend(holds.unwrap_or_default().iter());
+        told.sort_unstable();
+        told.dedup();
+        told
+    }
+
+    fn learn(&mut self, at: ServerId, segment: SegmentId, view: &View) {
+        let old = self.state.copy(segment, at);
+        let has = view.segments.binary_search(&segment).is_ok();
+        let new = if self.is_news(view.stamp, old.stamp) {
+            Copy { has, stamp: view.stamp, ..old }
+        } else {
+            old
+        };
+        self.state.set_copy(segment, at, new);
+    }
+}

@@ -1,0 +1,228 @@
+//! The run: compares what is there with what is required, segment by segment.
+//!
+//! Only segments of which something has changed are looked at. Each is decided on the state as it is at that
+//! moment, which an immutable state gives for nothing; upstream's run works on a picture that it has put
+//! together from three readings (dossier 4.3).
+
+use super::super::event::{Input, Move};
+use super::super::guard::Guard;
+use super::super::object::{SegmentId, ServerId, TierId};
+use super::Turn;
+use super::state::{Class, Kind, Phase, Segment};
+use crate::guard::Guards;
+
+/// What a tier has of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    serving: usize,
+    arriving: usize,
+}
+
+impl<V: Guards<Guard>> Turn<'_, V> {
+    pub(super) fn run(&mut self, input: Input) {
+        if !self.judge.keeps(Guard::AskNow) && self.state.picture.is_none() {
+            self.state.picture = Some(self.state.segments.clone());
+            return;
+        }
+        let picture = self.state.picture.take();
+        let due = std::mem::take(&mut self.state.due);
+        for id in due.iter() {
+            let pictured = picture.as_ref().and_then(|picture| picture.get(id)).cloned();
+            let satisfied = self.decide(*id, pictured, input.pick);
+            if !satisfied {
+                self.state.due.insert(*id);
+            }
+        }
+        if let Some(proposed) = input.proposed {
+            self.begin_move(proposed);
+        }
+    }
+
+    /// Decides on one segment; whether it has what is required, no more and no less.
+    fn decide(&mut self, id: SegmentId, pictured: Option<Segment>, pick: u32) -> bool {
+        let Some(now) = self.state.segments.get(&id).cloned() else { return true };
+        if now.rule.is_none() {
+            return true;
+        }
+        let mut satisfied = true;
+        for tier in self.tiers_of(&now) {
+            let seen = match &pictured {
+                Some(pictured) => pictured.clone(),
+                None => self.state.segments.get(&id).cloned().unwrap_or_default(),
+            };
+            let count = self.count(&seen, tier);
+            let (there, required) = (count.serving + count.arriving, seen.required(tier));
+            satisfied &= if there < required {
+                self.add(id, tier, required - there, count.serving == 0, pick)
+            } else if there > required {
+                self.reduce(id, tier, there - required, pictured.as_ref(), pick)
+            } else {
+                true
+            };
+        }
+        satisfied
+    }
+
+    /// Tiers that require replicas or have some, ascending.
+    fn tiers_of(&self, segment: &Segment) -> Vec<TierId> {
+        let required = segment.rule.iter().flat_map(|rule| rule.required.iter().map(|(t, _)| *t));
+        let holders = segment.copies.iter();
+        let held = holders.filter_map(|(at, _)| self.state.servers.get(at).map(|s| s.info.tier));
+        let mut tiers: Vec<_> = required.chain(held).collect();
+        tiers.sort_unstable();
+        tiers.dedup();
+        tiers
+    }
+
+    /// What a tier has. A load in place of another copy is not counted while that copy stands for it.
+    fn count(&mut self, segment: &Segment, tier: TierId) -> Count {
+        let mut count = Count::default();
+        for (at, copy) in segment.copies.iter() {
+            let Some(info) = self.state.servers.get(at).map(|server| server.info) else { continue };
+            if info.tier != tier || !self.judge.demands(Guard::ManagedOnly, info.managed) {
+                continue;
+            }
+            let source = copy.operation.and_then(|op| op.from);
+            let stands = source.and_then(|from| segment.copies.get(&from));
+            let stands = stands.is_some_and(|source| source.class() == Class::Serving);
+            match copy.class() {
+                Class::Serving => count.serving += 1,
+                Class::Arriving if !stands => count.arriving += 1,
+                Class::Arriving | Class::Absent | Class::Leaving => {}
+            }
+        }
+        count
+    }
+
+    /// Takes back drops that were not sent, then loads where there is room.
+    fn add(&mut self, id: SegmentId, tier: TierId, missing: usize, first: bool, pick: u32) -> bool {
+        let mut missing = missing;
+        for at in self.holders(id, tier, |class| class == Class::Leaving) {
+            if missing > 0 && self.is_queued(id, at) && self.state.copy(id, at).has {
+                self.cancel(at, id);
+                missing -= 1;
+            }
+        }
+        let kind = if first { Kind::Load } else { Kind::Replicate };
+        for at in self.places(id, tier, pick) {
+            if missing > 0 && self.create(id, at, kind, None) {
+                missing -= 1;
+            }
+        }
+        missing == 0
+    }
+
+    /// Takes back loads that were not sent, then drops what may go: from servers that the operator wants
+    /// empty first, then from the fullest.
+    fn reduce(
+        &mut self,
+        id: SegmentId,
+        tier: TierId,
+        surplus: usize,
+        pictured: Option<&Segment>,
+        pick: u32,
+    ) -> bool {
+        let mut surplus = surplus;
+        for at in self.holders(id, tier, |class| class == Class::Arriving) {
+            if surplus > 0 && self.is_queued(id, at) {
+                self.cancel(at, id);
+                surplus -= 1;
+            }
+        }
+        for at in self.givers(id, tier, pick) {
+            if surplus == 0 {
+                break;
+            }
+            let now = self.state.segments.get(&id).cloned().unwrap_or_default();
+            if self.drop_if_it_may(id, at, pictured.unwrap_or(&now)) {
+                surplus -= 1;
+            }
+        }
+        surplus == 0
+    }
+
+    fn is_queued(&self, id: SegmentId, at: ServerId) -> bool {
+        self.state.copy(id, at).operation.is_some_and(|op| op.phase == Phase::Queued)
+    }
+
+    /// Managed servers of a tier whose copy is of such a class.
+    fn holders(&self, id: SegmentId, tier: TierId, of: impl Fn(Class) -> bool) -> Vec<ServerId> {
+        let Some(segment) = self.state.segments.get(&id) else { return Vec::new() };
+        let in_tier = |at: &ServerId| {
+            self.state.servers.get(at).is_some_and(|s| s.info.tier == tier && s.info.managed)
+        };
+        let holders = segment.copies.iter().filter(|(at, copy)| in_tier(at) && of(copy.class()));
+        holders.map(|(at, _)| *at).collect()
+    }
+
+    /// Servers that a copy may be dropped from, in order.
+    fn givers(&self, id: SegmentId, tier: TierId, pick: u32) -> Vec<ServerId> {
+        let serving = self.holders(id, tier, |class| class == Class::Serving);
+        let moving = self.state.segments.get(&id);
+        let stays = |at: &ServerId| !moving.is_some_and(|segment| segment.is_moving_from(*at));
+        let free = |at: &ServerId| self.state.copy(id, *at).operation.is_none();
+        let free = |at: &ServerId| free(at) || !self.judge.keeps(Guard::OneOperation);
+        let (mut first, mut then): (Vec<_>, Vec<_>) =
+            serving.into_iter().filter(|at| stays(at) && free(at)).partition(|at| {
+                self.state.servers.get(at).is_some_and(|server| server.info.decommissioning)
+            });
+        for group in [&mut first, &mut then] {
+            group.sort_by_key(|at| (self.free_bytes(*at), *at));
+            rotate(group, pick);
+        }
+        first.append(&mut then);
+        first
+    }
+
+    /// Servers that a copy may be loaded on, in order: the emptiest first.
+    fn places(&self, id: SegmentId, tier: TierId, pick: u32) -> Vec<ServerId> {
+        let servers = self.state.servers.iter().filter(|(_, server)| server.info.tier == tier);
+        let mut places: Vec<_> =
+            servers.map(|(at, _)| *at).filter(|at| self.can_load(id, *at)).collect();
+        places.sort_by_key(|at| (core::cmp::Reverse(self.free_bytes(*at)), *at));
+        rotate(&mut places, pick);
+        places
+    }
+
+    fn free_bytes(&self, at: ServerId) -> u64 {
+        let server = self.state.servers.get(&at);
+        server.map_or(0, |s| s.info.capacity_bytes.saturating_sub(s.used_bytes))
+    }
+
+    /// Dossier 9.1, I7.
+    fn can_load(&self, id: SegmentId, at: ServerId) -> bool {
+        let Some(server) = self.state.servers.get(&at) else { return false };
+        let size = self.state.segments.get(&id).and_then(|s| s.rule.as_ref());
+        let size = size.map_or(0, |rule| rule.size_bytes);
+        let copy = self.state.copy(id, at);
+        let free = copy.operation.is_none() || !self.judge.keeps(Guard::OneOperation);
+        let info = server.info;
+        info.managed
+            && !info.decommissioning
+            && server.fenced
+            && !copy.has
+            && free
+            && self.free_bytes(at) >= size
+    }
+
+    /// Takes a proposed move up if both ends allow it (dossier 3.6). The source is only dropped once the
+    /// load is acknowledged, and only if it may go then.
+    fn begin_move(&mut self, proposed: Move) {
+        let Move { segment: id, from, to } = proposed;
+        let Some(segment) = self.state.segments.get(&id) else { return };
+        let source = segment.copies.get(&from);
+        let stays =
+            source.is_some_and(|copy| copy.class() == Class::Serving && copy.operation.is_none());
+        let ruled = segment.rule.is_some() && !segment.is_moving_from(from);
+        let tier = |at| self.state.servers.get(&at).map(|server| server.info.tier);
+        if stays && ruled && tier(from) == tier(to) && self.can_load(id, to) {
+            self.create(id, to, Kind::MoveTo, Some(from));
+        }
+    }
+}
+
+fn rotate(servers: &mut [ServerId], pick: u32) {
+    if !servers.is_empty() {
+        servers.rotate_left(pick as usize % servers.len());
+    }
+}

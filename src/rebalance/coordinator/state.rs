@@ -1,0 +1,354 @@
+//! What a coordinator remembers.
+//!
+//! Two indices are kept: by segment, who may hold it; by server, what it may hold and what is queued. A copy
+//! is changed in one place only ([`State::set_copy`]), which keeps both and the list of what has to be
+//! decided again, so that a run costs what has changed.
+
+use super::super::event::{Rule, ServerInfo};
+use super::super::message::Action;
+use super::super::object::{
+    Fence, Incarnation, LeaderId, SegmentId, ServerId, Stamp, Term, TierId,
+};
+use crate::collections::{Map, Seq, Set, Table};
+
+/// What a coordinator knows after a crash: its name, and that this is a new life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Durable {
+    /// Its name.
+    pub leader: LeaderId,
+    /// Larger than that of any life before.
+    pub incarnation: u32,
+}
+
+/// The state of a coordinator. All of it is volatile.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct State {
+    pub(crate) durable: Durable,
+    /// The term it leads in.
+    pub(crate) term: Option<Term>,
+    /// The highest number given to a request in this term.
+    pub(crate) issued: u32,
+    pub(crate) servers: Map<ServerId, Server>,
+    pub(crate) segments: Map<SegmentId, Segment>,
+    /// Segments that the next run has to look at.
+    pub(crate) due: Set<SegmentId>,
+    /// The picture a weakened run has taken; the verified one decides on the state itself.
+    pub(crate) picture: Option<Map<SegmentId, Segment>>,
+    /// Drops that a weakened coordinator has asked for and not yet committed.
+    pub(crate) asked: Seq<(SegmentId, ServerId)>,
+}
+
+/// What is known of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Server {
+    /// What discovery and the operator say.
+    pub info: ServerInfo,
+    /// Its life, once it has been heard of.
+    pub incarnation: Option<Incarnation>,
+    /// When it made the newest full view that has arrived.
+    pub viewed: Option<Stamp>,
+    /// The number from which on a fence cuts off all that was sent to it before it (re-)appeared.
+    pub(crate) fence_from: u32,
+    /// Whether a full view has come that carried such a fence.
+    pub fenced: bool,
+    /// Bytes of what it holds, or may come to hold by an operation that is not settled.
+    pub used_bytes: u64,
+    /// Every segment of which it has a copy entry.
+    pub(crate) holds: Set<SegmentId>,
+    /// Operations not settled, in sending order.
+    pub(crate) queue: Set<(Kind, core::cmp::Reverse<SegmentId>)>,
+}
+
+/// What is known of a segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Segment {
+    /// What is required; `None` if no rule was given yet, and then it is left alone.
+    pub rule: Option<Rule>,
+    /// By server.
+    pub copies: Table<ServerId, Copy>,
+}
+
+/// A (segment, server) pair: what the server said, and the one operation that is outstanding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Copy {
+    /// Whether the server announced it, when last heard of.
+    pub has: bool,
+    /// When that was.
+    pub stamp: Stamp,
+    /// The operation that is not settled.
+    pub operation: Option<Operation>,
+}
+
+/// An operation on one segment of one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Operation {
+    /// What it is.
+    pub kind: Kind,
+    /// How far it is.
+    pub phase: Phase,
+    /// For [`Kind::MoveTo`], the server to leave.
+    pub from: Option<ServerId>,
+}
+
+/// Kinds of operation, in the order in which they are sent (dossier 9.1, I12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Kind {
+    /// Give a copy up.
+    Drop,
+    /// Load the first copy in a tier.
+    Load,
+    /// Load a further copy.
+    Replicate,
+    /// Load in place of another server's copy.
+    MoveTo,
+}
+
+impl Kind {
+    /// What is asked of the server.
+    #[must_use]
+    pub fn action(self) -> Action {
+        match self {
+            Self::Drop => Action::Drop,
+            Self::Load | Self::Replicate | Self::MoveTo => Action::Load,
+        }
+    }
+}
+
+/// How far an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Phase {
+    /// Not sent; it can be cancelled.
+    Queued,
+    /// Sent under this number.
+    Sent(u32),
+    /// Sent under this number, and not answered for too long. It may still be carried out.
+    Late(u32),
+}
+
+impl Operation {
+    /// The number it was sent under.
+    #[must_use]
+    pub fn number(&self) -> Option<u32> {
+        match self.phase {
+            Phase::Queued => None,
+            Phase::Sent(number) | Phase::Late(number) => Some(number),
+        }
+    }
+}
+
+/// What a (segment, server) pair counts as: exactly one of these (dossier 4.4, recommended accounting).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Not there; or perhaps on its way, by a load that is late.
+    Absent,
+    /// A load is outstanding.
+    Arriving,
+    /// There, and no drop of it is outstanding.
+    Serving,
+    /// A drop is outstanding: it counts as gone.
+    Leaving,
+}
+
+impl Copy {
+    /// What it counts as.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self.operation {
+            Some(Operation { kind: Kind::Drop, .. }) => Class::Leaving,
+            Some(_) | None if self.has => Class::Serving,
+            Some(Operation { phase: Phase::Late(_), .. }) | None => Class::Absent,
+            Some(Operation { phase: Phase::Queued | Phase::Sent(_), .. }) => Class::Arriving,
+        }
+    }
+
+    /// Whether bytes have to be kept for it. A late load keeps them: it may yet arrive (#10193).
+    fn takes_space(&self) -> bool {
+        self.has || self.operation.is_some_and(|op| op.kind != Kind::Drop)
+    }
+
+    fn is_blank(&self, viewed: Option<Stamp>) -> bool {
+        !self.has && self.operation.is_none() && viewed.is_some_and(|viewed| self.stamp <= viewed)
+    }
+}
+
+impl State {
+    pub(crate) fn started(durable: Durable) -> Self {
+        Self {
+            durable,
+            term: None,
+            issued: 0,
+            servers: Map::new(),
+            segments: Map::new(),
+            due: Set::new(),
+            picture: None,
+            asked: Seq::new(),
+        }
+    }
+
+    /// The term it leads in, if it leads.
+    #[must_use]
+    pub fn term(&self) -> Option<Term> {
+        self.term
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn leader(&self) -> LeaderId {
+        self.durable.leader
+    }
+
+    /// A server, if discovery shows it.
+    #[must_use]
+    pub fn server(&self, server: ServerId) -> Option<&Server> {
+        self.servers.get(&server)
+    }
+
+    /// All servers that discovery shows.
+    pub fn servers(&self) -> impl Iterator<Item = (ServerId, &Server)> {
+        self.servers.iter().map(|(id, server)| (*id, server))
+    }
+
+    /// What is known of a segment.
+    #[must_use]
+    pub fn segment(&self, segment: SegmentId) -> Option<&Segment> {
+        self.segments.get(&segment)
+    }
+
+    /// All segments that are known.
+    pub fn segments(&self) -> impl Iterator<Item = (SegmentId, &Segment)> {
+        self.segments.iter().map(|(id, segment)| (*id, segment))
+    }
+
+    /// A (segment, server) pair.
+    #[must_use]
+    pub fn copy(&self, segment: SegmentId, server: ServerId) -> Copy {
+        let copies = self.segments.get(&segment).map(|segment| &segment.copies);
+        copies.and_then(|copies| copies.get(&server)).copied().unwrap_or_default()
+    }
+
+    /// Whether a run has something to look at.
+    #[must_use]
+    pub fn has_due(&self) -> bool {
+        !self.due.is_empty() || self.picture.is_some()
+    }
+
+    /// How many segments the next run will look at.
+    #[must_use]
+    pub fn due_len(&self) -> usize {
+        self.due.len()
+    }
+
+    /// Whether something is queued for a server and was never sent.
+    #[must_use]
+    pub fn has_unsent(&self, server: ServerId) -> bool {
+        self.operations_of(server).any(|(_, op)| op.phase == Phase::Queued)
+    }
+
+    /// What is not settled on a server, in sending order.
+    pub fn operations_of(&self, server: ServerId) -> impl Iterator<Item = (SegmentId, Operation)> {
+        let queue = self.servers.get(&server).map(|server| &server.queue);
+        let ids = queue.into_iter().flat_map(|queue| queue.iter().map(|(_, id)| id.0));
+        ids.filter_map(move |id| self.copy(id, server).operation.map(|op| (id, op)))
+    }
+
+    /// The fence that a poll brings.
+    pub(crate) fn fence(&self) -> Fence {
+        Fence { term: self.term.unwrap_or_default(), number: self.issued }
+    }
+
+    /// The one place where a copy changes.
+    pub(crate) fn set_copy(&mut self, id: SegmentId, at: ServerId, new: Copy) {
+        let old = self.copy(id, at);
+        let Some(server) = self.servers.get_mut(&at) else { return };
+        if self.segments.get(&id).is_none() {
+            self.segments.insert(id, Segment::default());
+        }
+        let Some(segment) = self.segments.get_mut(&id) else { return };
+        let size = segment.rule.as_ref().map_or(0, |rule| rule.size_bytes);
+        if old.takes_space() {
+            server.used_bytes = server.used_bytes.saturating_sub(size);
+        }
+        if new.takes_space() {
+            server.used_bytes = server.used_bytes.saturating_add(size);
+        }
+        if let Some(op) = old.operation {
+            server.queue.remove(&(op.kind, core::cmp::Reverse(id)));
+        }
+        if let Some(op) = new.operation {
+            server.queue.insert((op.kind, core::cmp::Reverse(id)));
+        }
+        if new.is_blank(server.viewed) {
+            server.holds.remove(&id);
+            segment.copies.remove(&at);
+        } else {
+            server.holds.insert(id);
+            segment.copies.insert(at, new);
+        }
+        if old.class() != new.class() || (old.operation.is_none() != new.operation.is_none()) {
+            self.due.insert(id);
+        }
+    }
+
+    /// Forgets all that was known of a server and all that was asked of it.
+    pub(crate) fn forget(&mut self, at: ServerId) {
+        let Some(server) = self.servers.get_mut(&at) else { return };
+        let holds = std::mem::take(&mut server.holds);
+        server.queue = Set::new();
+        server.used_bytes = 0;
+        server.viewed = None;
+        for id in holds.iter() {
+            if let Some(segment) = self.segments.get_mut(id) {
+                segment.copies.remove(&at);
+                self.due.insert(*id);
+            }
+        }
+    }
+
+    /// Sets what is required; space is counted anew with the size.
+    pub(crate) fn require(&mut self, id: SegmentId, rule: Rule) {
+        let known = self.segments.get(&id).cloned().unwrap_or_default();
+        let was = known.rule.as_ref().map_or(0, |rule| rule.size_bytes);
+        for (at, copy) in known.copies.iter().filter(|(_, copy)| copy.takes_space()) {
+            let _ = copy;
+            if let Some(server) = self.servers.get_mut(at) {
+                server.used_bytes =
+                    server.used_bytes.saturating_sub(was).saturating_add(rule.size_bytes);
+            }
+        }
+        self.segments.insert(id, Segment { rule: Some(rule), copies: known.copies });
+        self.due.insert(id);
+    }
+}
+
+impl Segment {
+    /// How many replicas a tier has to have.
+    #[must_use]
+    pub fn required(&self, tier: TierId) -> usize {
+        let required = self.rule.iter().flat_map(|rule| &rule.required);
+        required.filter(|(of, _)| *of == tier).map(|(_, count)| usize::from(*count)).sum()
+    }
+
+    /// How many replicas there have to be in all tiers.
+    #[must_use]
+    pub fn required_in_all(&self) -> usize {
+        let required = self.rule.iter().flat_map(|rule| &rule.required);
+        required.map(|(_, count)| usize::from(*count)).sum()
+    }
+
+    /// Whether an operation is under way that is to replace the copy of this server.
+    #[must_use]
+    pub fn is_moving_from(&self, server: ServerId) -> bool {
+        self.copies.values().any(|copy| {
+            copy.operation
+                .is_some_and(|op| op.from == Some(server) && !matches!(op.phase, Phase::Late(_)))
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! What a historical remembers, and what of it survives a crash.
+
+use super::super::object::{Fence, Incarnation, SegmentId, ServerId, Stamp, Term};
+use crate::collections::{Set, Table};
+
+/// What survives a crash of a historical, kept on its disk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Durable {
+    /// Its name.
+    pub server: ServerId,
+    /// Its life; whoever starts the process gives a larger one each time.
+    pub incarnation: Incarnation,
+    /// The newest term it was shown.
+    pub term: Term,
+    /// Segments that it is to announce, whose files are there.
+    pub served: Set<SegmentId>,
+}
+
+/// The state of a historical.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct State {
+    pub(crate) durable: Durable,
+    /// The highest number it was shown in its term.
+    pub(crate) number: u32,
+    pub(crate) version: u32,
+    /// Segments being fetched, and whom to tell.
+    pub(crate) loading: Table<SegmentId, Loading>,
+    /// Segments whose files are still there though they are announced no more.
+    pub(crate) leaving: Table<SegmentId, Leaving>,
+    pub(crate) outstanding: Table<u16, Owed>,
+}
+
+/// A load under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Loading {
+    /// The request to answer.
+    pub(crate) ticket: Fence,
+    /// Whether the fetch has begun; before it, the last files have to be gone.
+    pub(crate) fetching: bool,
+}
+
+/// How far a segment's files are from being deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Leaving {
+    /// Not before the wait of this number is over.
+    Waiting(u16),
+    /// They are being deleted.
+    Deleting,
+}
+
+/// What an outstanding effect works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Owed {
+    Fetch(SegmentId),
+    Wait(SegmentId),
+    Delete(SegmentId),
+}
+
+impl State {
+    pub(crate) fn started(durable: Durable) -> Self {
+        Self {
+            durable,
+            number: 0,
+            version: 0,
+            loading: Table::new(),
+            leaving: Table::new(),
+            outstanding: Table::new(),
+        }
+    }
+
+    /// What has to be on disk before an effect of the step that made this state is carried out.
+    #[must_use]
+    pub fn durable(&self) -> &Durable {
+        &self.durable
+    }
+
+    /// Whether it announces a segment.
+    #[must_use]
+    pub fn announces(&self, segment: SegmentId) -> bool {
+        self.durable.served.contains(&segment)
+    }
+
+    /// All that it announces, ascending.
+    pub fn announced(&self) -> impl Iterator<Item = SegmentId> {
+        self.durable.served.iter().copied()
+    }
+
+    /// Whether it is fetching a segment.
+    #[must_use]
+    pub fn is_loading(&self, segment: SegmentId) -> bool {
+        self.loading.contains_key(&segment)
+    }
+
+    /// When its present state began.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        Stamp { incarnation: self.durable.incarnation, version: self.version }
+    }
+
+    /// Up to where requests are cut off.
+    #[must_use]
+    pub fn fence(&self) -> Fence {
+        Fence { term: self.durable.term, number: self.number }
+    }
+}

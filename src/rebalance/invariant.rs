@@ -1,0 +1,104 @@
+//! What must hold of a cluster, over plain facts: for models, fuzzing, a running service, an audit.
+
+/// Who served a segment when a drop took effect, on servers that rules and balancing use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// How many replicas the rule requires.
+    pub required: usize,
+    /// How many served when the drop was decided, this one included.
+    pub served_at_decision: usize,
+    /// How many serve now without it. A server that is down and will announce the segment when it starts
+    /// again counts.
+    pub others_left: usize,
+    /// How many others served when it was decided, and only a crash has taken since: it is beyond any
+    /// protocol to know that in time.
+    pub others_crashed: usize,
+}
+
+impl Dropped {
+    fn left(&self) -> usize {
+        self.others_left + self.others_crashed
+    }
+
+    /// P1: a drop took the last copy of a segment that is required.
+    #[must_use]
+    pub fn took_the_last(&self) -> bool {
+        self.required > 0 && self.served_at_decision > 0 && self.left() == 0
+    }
+
+    /// P2: a drop left fewer than are required, or than were there if there were fewer.
+    #[must_use]
+    pub fn left_too_few(&self) -> bool {
+        self.left() < self.required.min(self.served_at_decision)
+    }
+}
+
+/// The names of the properties, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Property {
+    /// P1.
+    LastCopyKept,
+    /// P2.
+    RequiredKept,
+    /// P3.
+    DropJustified,
+    /// P4.
+    OneAction,
+    /// P8.
+    NoGhost,
+    /// L2, L3: no churn.
+    NoNeedlessLoad,
+    /// L1 to L6.
+    Recoverable,
+}
+
+impl Property {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::LastCopyKept,
+        Self::RequiredKept,
+        Self::DropJustified,
+        Self::OneAction,
+        Self::NoGhost,
+        Self::NoNeedlessLoad,
+        Self::Recoverable,
+    ];
+
+    /// Kebab-case name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LastCopyKept => "last-copy-kept",
+            Self::RequiredKept => "required-kept",
+            Self::DropJustified => "drop-justified",
+            Self::OneAction => "one-action",
+            Self::NoGhost => "no-ghost",
+            Self::NoNeedlessLoad => "no-needless-load",
+            Self::Recoverable => "recoverable",
+        }
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::LastCopyKept => {
+                "P1: no drop takes the last copy of a segment that is required, as it would be without crashes."
+            }
+            Self::RequiredKept => {
+                "P2: no drop leaves fewer copies than are required, or than were there when it was decided."
+            }
+            Self::DropJustified => {
+                "P3: when a drop is decided, another copy serves that no drop is on its way to."
+            }
+            Self::OneAction => "P4: a server is not asked to load and to drop a segment at once.",
+            Self::NoGhost => "P8: no server announces a segment whose files it does not have.",
+            Self::NoNeedlessLoad => {
+                "L2, L3: a load is decided only where copies are missing; after a crash, a flap or a change of leader, only so often."
+            }
+            Self::Recoverable => {
+                "L1, L2, L5: from every reachable state, without another fault, the goal can be reached: as many copies as are required, and nothing on its way."
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Upstream's historical: ours without fences, stamps and the three orders of file work.
+
+use super::super::effect::HistoricalEffect as Effect;
+use super::super::event::{HistoricalEvent as Event, Refusal};
+use super::super::guard::Guard;
+use super::super::historical::{self, Durable, Limits, State};
+use super::super::message::FromServer;
+use super::super::object::{Fence, Stamp, Term};
+use crate::guard::Weakened;
+use crate::machine::{Machine, Step, Stepped};
+
+/// The historical of every variant, as of 2025 (with #18291).
+#[derive(Clone, Debug)]
+pub struct Historical(historical::Historical<Weakened<Guard>>);
+
+impl Historical {
+    /// With these limits.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        let missing = [
+            Guard::NumberFence,
+            Guard::TermFence,
+            Guard::TermSurvives,
+            Guard::LifeNamed,
+            Guard::DropEndsLoad,
+        ];
+        Self(historical::Historical::weakened(limits, Weakened::without(missing)))
+    }
+}
+
+impl Machine for Historical {
+    type State = State;
+    type Event = Event;
+    type Effect = Effect;
+    type Guard = Guard;
+    type Refusal = Refusal;
+    type Durable = Durable;
+
+    fn step(&self, state: &State, event: Event) -> Stepped<Self> {
+        let mut step = self.0.step(state, event)?;
+        step.state.version = 0;
+        step.state.number = 0;
+        step.state.durable.term = Term::default();
+        for issued in &mut step.effects {
+            match &mut issued.effect {
+                Effect::Send(FromServer::Reply(reply)) => reply.stamp = Stamp::default(),
+                Effect::Send(FromServer::View(view)) => {
+                    view.stamp = Stamp::default();
+                    view.fence = Fence::default();
+                }
+                Effect::Send(FromServer::Outdated(_))
+                | Effect::Fetch(_)
+                | Effect::Wait { .. }
+                | Effect::Delete(_) => {}
+            }
+        }
+        Ok(Step { decided_by: Vec::new(), ..step })
+    }
+
+    fn recover(&self, durable: Durable) -> State {
+        self.0.recover(durable)
+    }
+}
