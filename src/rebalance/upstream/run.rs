@@ -144,8 +144,9 @@ impl Coordinator {
 
 /// Queues are made for new servers and stopped for those that are gone (dossier 4.3 b).
 fn reset_peons(state: &mut State) {
-    let gone: Vec<_> = state.peons.iter().map(|(at, _)| *at).collect();
-    for at in gone.into_iter().filter(|at| !state.views.contains_key(at)) {
+    let names = state.peons.iter().map(|(at, _)| *at);
+    let gone: Vec<_> = names.filter(|at| !state.views.contains_key(at)).collect();
+    for at in gone {
         if let Some(peon) = state.peons.remove(&at) {
             state.schedule(peon.stop(at));
         }
