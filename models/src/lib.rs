@@ -10,5 +10,6 @@ pub mod compaction;
 pub mod explore;
 pub mod fuzz;
 pub mod part;
+pub mod rebalance;
 #[cfg(feature = "checker")]
 pub mod report;

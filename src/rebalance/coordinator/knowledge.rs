@@ -22,7 +22,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// A message from a later life of the server tells that all that was known and asked is void. One from
     /// an earlier life tells nothing.
     fn meet(&mut self, at: ServerId, stamp: Stamp) -> Result<(), Refusal> {
-        let server = self.state.servers.get(&at).ok_or(Refusal::UnknownServer(at))?;
+        let server = self.state.server(at).ok_or(Refusal::UnknownServer(at))?;
         let Some(known) = server.incarnation else {
             return self.begin_life(at, stamp);
         };
@@ -38,14 +38,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     fn begin_life(&mut self, at: ServerId, stamp: Stamp) -> Result<(), Refusal> {
-        let from = self.fence_from();
         let again = self.judge.keeps(Guard::FencedAgain);
         let server = self.state.servers.get_mut(&at).ok_or(Refusal::UnknownServer(at))?;
         let first = server.incarnation.is_none();
         server.incarnation = Some(stamp.incarnation);
         if again && !first {
             server.fenced = false;
-            server.fence_from = from;
+            server.fence_from = server.issued;
         }
         Ok(())
     }

@@ -138,13 +138,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// Forgets all but who there is and what is required.
     fn step_down(&mut self) {
         self.state.term = None;
-        self.state.issued = 0;
         self.state.picture = None;
         self.state.asked = Seq::new();
         let known: Vec<_> = self.state.servers.iter().map(|(id, s)| (*id, s.info)).collect();
         for (id, info) in known {
             self.state.forget(id);
-            self.state.servers.insert(id, Server::unknown(info, 0));
+            let shown = self.state.server(id).is_some();
+            self.state.servers.insert(id, Server { shown, ..Server::unknown(info) });
         }
     }
 
@@ -156,28 +156,31 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     fn appeared(&mut self, id: ServerId, info: ServerInfo) {
-        if let Some(server) = self.state.servers.get_mut(&id) {
-            // The operator has changed something. What is short of a place may have one now.
-            server.info = info;
-            self.look_at_all();
-        } else {
-            let from = self.fence_from();
-            self.state.servers.insert(id, Server::unknown(info, from));
-            self.look_at_all();
+        let again = self.judge.keeps(Guard::FencedAgain);
+        match self.state.servers.get_mut(&id) {
+            // The operator has changed something.
+            Some(server) if server.shown => server.info = info,
+            // What was asked of it before it vanished is forgotten, and may still arrive.
+            Some(server) => {
+                let issued = server.issued;
+                let fence_from = if again { issued } else { 0 };
+                *server = Server { issued, fence_from, ..Server::unknown(info) };
+            }
+            None => {
+                self.state.servers.insert(id, Server::unknown(info));
+            }
         }
-    }
-
-    /// From which number on a fence cuts off all that was sent so far.
-    fn fence_from(&self) -> u32 {
-        if self.judge.keeps(Guard::FencedAgain) { self.state.issued } else { 0 }
+        // What is short of a place may have one now.
+        self.look_at_all();
     }
 
     fn disappeared(&mut self, id: ServerId) -> Result<(), Refusal> {
-        if !self.state.servers.contains_key(&id) {
-            return Err(Refusal::UnknownServer(id));
-        }
+        self.state.server(id).ok_or(Refusal::UnknownServer(id))?;
         self.state.forget(id);
-        self.state.servers.remove(&id);
+        if let Some(server) = self.state.servers.get_mut(&id) {
+            let (issued, info) = (server.issued, server.info);
+            *server = Server { issued, shown: false, ..Server::unknown(info) };
+        }
         Ok(())
     }
 
@@ -188,12 +191,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
 impl Server {
     /// A server of which nothing was heard yet.
-    fn unknown(info: ServerInfo, fence_from: u32) -> Self {
+    fn unknown(info: ServerInfo) -> Self {
         Self {
             info,
             incarnation: None,
             viewed: None,
-            fence_from,
+            issued: 0,
+            fence_from: 0,
+            shown: true,
             fenced: false,
             used_bytes: 0,
             holds: Set::new(),

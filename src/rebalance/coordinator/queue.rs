@@ -17,7 +17,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if batch.is_empty() {
             return Err(Refusal::NotReady(Task::Send(at)));
         }
-        let server = self.state.servers.get(&at).ok_or(Refusal::UnknownServer(at))?;
+        let server = self.state.server(at).ok_or(Refusal::UnknownServer(at))?;
         let incarnation = server.incarnation.unwrap_or_default();
         for (segment, operation) in batch {
             self.send_one(at, segment, operation, incarnation);
@@ -32,27 +32,29 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         operation: Operation,
         incarnation: Incarnation,
     ) {
-        let number = operation.number().unwrap_or_else(|| {
-            self.state.issued += 1;
-            let phase = Phase::Sent(self.state.issued);
-            let copy = self.state.copy(segment, at);
-            let operation = Some(Operation { phase, ..operation });
-            self.state.set_copy(segment, at, Copy { operation, ..copy });
-            self.state.issued
-        });
+        let number = operation.number().unwrap_or_else(|| self.number(at, segment, operation));
         let ticket = Fence { term: self.state.term.unwrap_or_default(), number };
         let action = operation.kind.action();
         let request = Request { ticket, incarnation, action, segment };
         self.send(at, ToServer::Request(request));
     }
 
-    /// Asks a server for all that it serves, and shows it the fence: what this leader, or one before it,
-    /// has sent so far is void unless it was carried out before the view.
+    /// Gives an operation its number.
+    fn number(&mut self, at: ServerId, segment: SegmentId, operation: Operation) -> u32 {
+        let Some(server) = self.state.servers.get_mut(&at) else { return 0 };
+        server.issued += 1;
+        let number = server.issued;
+        let copy = self.state.copy(segment, at);
+        let operation = Some(Operation { phase: Phase::Sent(number), ..operation });
+        self.state.set_copy(segment, at, Copy { operation, ..copy });
+        number
+    }
+
+    /// Asks a server for all that it serves, and shows it the fence: what another leader has sent, or this one
+    /// before the server (re-)appeared, is void unless it was carried out before the view.
     pub(super) fn poll(&mut self, at: ServerId) -> Result<(), Refusal> {
-        if !self.state.servers.contains_key(&at) {
-            return Err(Refusal::UnknownServer(at));
-        }
-        let mut fence = self.state.fence();
+        let server = self.state.server(at).ok_or(Refusal::UnknownServer(at))?;
+        let mut fence = self.state.fence(server);
         if !self.judge.keeps(Guard::FencedView) {
             fence = Fence::default();
         } else if !self.judge.keeps(Guard::FencedAgain) {

@@ -176,9 +176,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// Servers that a copy may be loaded on, in order: the emptiest first.
     fn places(&self, id: SegmentId, tier: TierId, pick: u32) -> Vec<ServerId> {
-        let servers = self.state.servers.iter().filter(|(_, server)| server.info.tier == tier);
+        let servers = self.state.servers().filter(|(_, server)| server.info.tier == tier);
         let mut places: Vec<_> =
-            servers.map(|(at, _)| *at).filter(|at| self.can_load(id, *at)).collect();
+            servers.map(|(at, _)| at).filter(|at| self.can_load(id, *at)).collect();
         places.sort_by_key(|at| (core::cmp::Reverse(self.free_bytes(*at)), *at));
         rotate(&mut places, pick);
         places
@@ -191,7 +191,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// Dossier 9.1, I7.
     fn can_load(&self, id: SegmentId, at: ServerId) -> bool {
-        let Some(server) = self.state.servers.get(&at) else { return false };
+        let Some(server) = self.state.server(at) else { return false };
         let size = self.state.segments.get(&id).and_then(|s| s.rule.as_ref());
         let size = size.map_or(0, |rule| rule.size_bytes);
         let copy = self.state.copy(id, at);
@@ -214,7 +214,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let stays =
             source.is_some_and(|copy| copy.class() == Class::Serving && copy.operation.is_none());
         let ruled = segment.rule.is_some() && !segment.is_moving_from(from);
-        let tier = |at| self.state.servers.get(&at).map(|server| server.info.tier);
+        let tier = |at| self.state.server(at).map(|s| (s.info.tier, s.info.managed));
         if stays && ruled && tier(from) == tier(to) && self.can_load(id, to) {
             self.create(id, to, Kind::MoveTo, Some(from));
         }

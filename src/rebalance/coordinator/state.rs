@@ -28,8 +28,6 @@ pub struct State {
     pub(crate) durable: Durable,
     /// The term it leads in.
     pub(crate) term: Option<Term>,
-    /// The highest number given to a request in this term.
-    pub(crate) issued: u32,
     pub(crate) servers: Map<ServerId, Server>,
     pub(crate) segments: Map<SegmentId, Segment>,
     /// Segments that the next run has to look at.
@@ -50,8 +48,12 @@ pub struct Server {
     pub incarnation: Option<Incarnation>,
     /// When it made the newest full view that has arrived.
     pub viewed: Option<Stamp>,
+    /// The highest number given to a request to it in this term; it outlives the server's absence.
+    pub(crate) issued: u32,
     /// The number from which on a fence cuts off all that was sent to it before it (re-)appeared.
     pub(crate) fence_from: u32,
+    /// Whether discovery shows it.
+    pub(crate) shown: bool,
     /// Whether a full view has come that carried such a fence.
     pub fenced: bool,
     /// Bytes of what it holds, or may come to hold by an operation that is not settled.
@@ -184,7 +186,6 @@ impl State {
         Self {
             durable,
             term: None,
-            issued: 0,
             servers: Map::new(),
             segments: Map::new(),
             due: Set::new(),
@@ -208,12 +209,13 @@ impl State {
     /// A server, if discovery shows it.
     #[must_use]
     pub fn server(&self, server: ServerId) -> Option<&Server> {
-        self.servers.get(&server)
+        self.servers.get(&server).filter(|server| server.shown)
     }
 
     /// All servers that discovery shows.
     pub fn servers(&self) -> impl Iterator<Item = (ServerId, &Server)> {
-        self.servers.iter().map(|(id, server)| (*id, server))
+        let shown = self.servers.iter().filter(|(_, server)| server.shown);
+        shown.map(|(id, server)| (*id, server))
     }
 
     /// What is known of a segment.
@@ -227,17 +229,25 @@ impl State {
         self.segments.iter().map(|(id, segment)| (*id, segment))
     }
 
-    /// A (segment, server) pair.
+    /// A (segment, server) pair. Where nothing is noted, the last full view has shown that it is not there.
     #[must_use]
     pub fn copy(&self, segment: SegmentId, server: ServerId) -> Copy {
         let copies = self.segments.get(&segment).map(|segment| &segment.copies);
-        copies.and_then(|copies| copies.get(&server)).copied().unwrap_or_default()
+        let noted = copies.and_then(|copies| copies.get(&server)).copied();
+        let viewed = self.servers.get(&server).and_then(|server| server.viewed);
+        noted.unwrap_or_else(|| Copy { stamp: viewed.unwrap_or_default(), ..Copy::default() })
     }
 
     /// Whether a run has something to look at.
     #[must_use]
     pub fn has_due(&self) -> bool {
         !self.due.is_empty() || self.picture.is_some()
+    }
+
+    /// Whether a weakened coordinator has yet to commit a drop that it has asked for.
+    #[must_use]
+    pub fn has_asked(&self) -> bool {
+        !self.asked.is_empty()
     }
 
     /// How many segments the next run will look at.
@@ -259,9 +269,10 @@ impl State {
         ids.filter_map(move |id| self.copy(id, server).operation.map(|op| (id, op)))
     }
 
-    /// The fence that a poll brings.
-    pub(crate) fn fence(&self) -> Fence {
-        Fence { term: self.term.unwrap_or_default(), number: self.issued }
+    /// The fence that a poll brings: it cuts off what was forgotten, and spares what is outstanding. With the
+    /// highest number instead, polls that come often enough would cut off every request.
+    pub(crate) fn fence(&self, server: &Server) -> Fence {
+        Fence { term: self.term.unwrap_or_default(), number: server.fence_from }
     }
 
     /// The one place where a copy changes.

@@ -96,6 +96,12 @@ impl State {
         self.loading.contains_key(&segment)
     }
 
+    /// Whether it is deleting the files of a segment.
+    #[must_use]
+    pub fn is_deleting(&self, segment: SegmentId) -> bool {
+        self.leaving.get(&segment) == Some(&Leaving::Deleting)
+    }
+
     /// When its present state began.
     #[must_use]
     pub fn stamp(&self) -> Stamp {

@@ -130,6 +130,12 @@ impl Peon {
         self.marked.contains_key(&segment)
     }
 
+    /// How many segments are marked.
+    #[must_use]
+    pub fn marks(&self) -> usize {
+        self.marked.len()
+    }
+
     /// Whether a drop of this segment is queued.
     #[must_use]
     pub fn drops(&self, segment: SegmentId) -> bool {

@@ -1,0 +1,328 @@
+//! Which roles a model drives: the verified ones, weakened ones, or an upstream variant.
+//!
+//! Nothing here decides anything: a fleet names two machines, and says what a world has to see of their
+//! states to know which of its own events may happen, and what was decided.
+
+use core::fmt::Debug;
+
+use surehold::guard::Weakened;
+use surehold::rebalance::coordinator::state::{Kind, Phase};
+use surehold::rebalance::coordinator::{Durable, Limits, State};
+use surehold::rebalance::historical::{self, Historical};
+use surehold::rebalance::object::{SegmentId, ServerId, Term};
+use surehold::rebalance::upstream::{self, Act, Fix, Run};
+use surehold::rebalance::{
+    Coordinator, CoordinatorEffect, CoordinatorEvent, Guard, HistoricalEffect, HistoricalEvent,
+    Refusal,
+};
+use surehold::{Machine, Verified};
+
+/// A coordinator.
+pub trait Leader:
+    Machine<
+        State: Leads + Send + Sync,
+        Event = CoordinatorEvent,
+        Effect = CoordinatorEffect,
+        Guard = Guard,
+        Refusal = Refusal,
+        Durable = Durable,
+    > + Clone
+    + Debug
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<M> Leader for M where
+    M: Machine<
+            State: Leads + Send + Sync,
+            Event = CoordinatorEvent,
+            Effect = CoordinatorEffect,
+            Guard = Guard,
+            Refusal = Refusal,
+            Durable = Durable,
+        > + Clone
+        + Debug
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// A historical. Upstream's has the same state; what differs is what it does.
+pub trait Server:
+    Machine<
+        State = historical::State,
+        Event = HistoricalEvent,
+        Effect = HistoricalEffect,
+        Guard = Guard,
+        Refusal = Refusal,
+        Durable = historical::Durable,
+    > + Clone
+    + Debug
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<M> Server for M where
+    M: Machine<
+            State = historical::State,
+            Event = HistoricalEvent,
+            Effect = HistoricalEffect,
+            Guard = Guard,
+            Refusal = Refusal,
+            Durable = historical::Durable,
+        > + Clone
+        + Debug
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// Two roles that talk to each other.
+pub trait Fleet: Clone + Send + Sync + 'static {
+    /// What leads.
+    type Coordinator: Leader;
+    /// What serves.
+    type Historical: Server;
+
+    /// Both roles.
+    fn roles(&self) -> (Self::Coordinator, Self::Historical);
+}
+
+/// What a world sees of a coordinator's state.
+pub trait Leads {
+    /// The term it leads in.
+    fn term(&self) -> Option<Term>;
+    /// Drops that are decided and not settled.
+    fn drops(&self) -> Vec<(ServerId, SegmentId)>;
+    /// Loads that are decided and not settled, those of moves left out.
+    fn loads(&self) -> Vec<(ServerId, SegmentId)>;
+    /// Loads of moves.
+    fn moves(&self) -> Vec<(ServerId, SegmentId)>;
+    /// Whether something was never sent to a server.
+    fn has_unsent(&self, server: ServerId) -> bool;
+    /// What was sent to a server and has no answer.
+    fn unanswered(&self, server: ServerId) -> Vec<SegmentId>;
+    /// What was sent and may be found overdue.
+    fn may_be_overdue(&self) -> Vec<(ServerId, SegmentId)>;
+    /// What may have waited too long for a confirmation.
+    fn unconfirmed(&self) -> Vec<(ServerId, SegmentId)>;
+    /// How many callbacks are due.
+    fn callbacks(&self) -> usize;
+    /// Whether it believes that a server serves a segment.
+    fn believes(&self, server: ServerId, segment: SegmentId) -> bool;
+    /// Whether a run has anything to go on with, a proposed move aside.
+    fn may_run(&self) -> bool;
+    /// Whether the next phase of the run decides, so that the outside's choices matter.
+    fn decides_next(&self) -> bool;
+    /// Whether the next phase of the run is its first.
+    fn begins_next(&self) -> bool;
+    /// A server that is asked to load and to drop a segment at once.
+    fn contradiction(&self) -> Option<(ServerId, SegmentId)>;
+    /// Whether nothing is queued, marked, waiting or due.
+    fn is_quiet(&self) -> bool;
+}
+
+/// The verified protocol, with all guards or without some.
+#[derive(Clone, Debug)]
+pub struct Ours<V>(pub V);
+
+impl Fleet for Ours<Verified> {
+    type Coordinator = Coordinator;
+    type Historical = Historical;
+
+    fn roles(&self) -> (Coordinator, Historical) {
+        (Coordinator::new(Limits::default()), Historical::new(historical::Limits::default()))
+    }
+}
+
+impl Fleet for Ours<Weakened<Guard>> {
+    type Coordinator = Coordinator<Weakened<Guard>>;
+    type Historical = Historical<Weakened<Guard>>;
+
+    fn roles(&self) -> (Self::Coordinator, Self::Historical) {
+        let coordinator = Coordinator::weakened(Limits::default(), self.0.clone());
+        (coordinator, Historical::weakened(historical::Limits::default(), self.0.clone()))
+    }
+}
+
+/// An upstream variant.
+#[derive(Clone, Copy, Debug)]
+pub struct Druid(pub Fix);
+
+impl Fleet for Druid {
+    type Coordinator = upstream::Coordinator;
+    type Historical = upstream::Historical;
+
+    fn roles(&self) -> (Self::Coordinator, Self::Historical) {
+        let limits = historical::Limits::default();
+        (upstream::Coordinator::new(self.0), upstream::Historical::new(limits))
+    }
+}
+
+/// Every operation of a verified coordinator.
+fn operations(state: &State) -> impl Iterator<Item = (ServerId, SegmentId, Kind, Phase)> {
+    state.segments().flat_map(|(id, segment)| {
+        let copies = segment.copies.iter();
+        copies.filter_map(move |(at, c)| c.operation.map(|op| (*at, id, op.kind, op.phase)))
+    })
+}
+
+impl Leads for State {
+    fn term(&self) -> Option<Term> {
+        State::term(self)
+    }
+
+    fn drops(&self) -> Vec<(ServerId, SegmentId)> {
+        let drops = operations(self).filter(|(_, _, kind, _)| *kind == Kind::Drop);
+        drops.map(|(at, id, ..)| (at, id)).collect()
+    }
+
+    fn loads(&self) -> Vec<(ServerId, SegmentId)> {
+        // A load that is late may have been one of a move.
+        let loads = operations(self).filter(|(_, _, kind, phase)| {
+            matches!(kind, Kind::Load | Kind::Replicate) && !matches!(phase, Phase::Late(_))
+        });
+        loads.map(|(at, id, ..)| (at, id)).collect()
+    }
+
+    fn moves(&self) -> Vec<(ServerId, SegmentId)> {
+        let moves = operations(self).filter(|(_, _, kind, _)| *kind == Kind::MoveTo);
+        moves.map(|(at, id, ..)| (at, id)).collect()
+    }
+
+    fn has_unsent(&self, server: ServerId) -> bool {
+        State::has_unsent(self, server)
+    }
+
+    fn unanswered(&self, server: ServerId) -> Vec<SegmentId> {
+        let sent = self.operations_of(server).filter(|(_, op)| op.phase != Phase::Queued);
+        sent.map(|(id, _)| id).collect()
+    }
+
+    fn may_be_overdue(&self) -> Vec<(ServerId, SegmentId)> {
+        let sent = operations(self).filter(|(.., phase)| matches!(phase, Phase::Sent(_)));
+        sent.map(|(at, id, ..)| (at, id)).collect()
+    }
+
+    fn unconfirmed(&self) -> Vec<(ServerId, SegmentId)> {
+        Vec::new()
+    }
+
+    fn callbacks(&self) -> usize {
+        usize::from(self.has_asked())
+    }
+
+    fn believes(&self, server: ServerId, segment: SegmentId) -> bool {
+        self.copy(segment, server).has
+    }
+
+    fn may_run(&self) -> bool {
+        self.has_due()
+    }
+
+    fn decides_next(&self) -> bool {
+        true
+    }
+
+    fn begins_next(&self) -> bool {
+        true
+    }
+
+    fn contradiction(&self) -> Option<(ServerId, SegmentId)> {
+        None
+    }
+
+    fn is_quiet(&self) -> bool {
+        operations(self).next().is_none() && !self.has_asked()
+    }
+}
+
+/// Every entry of an upstream coordinator's queues.
+fn entries(state: &upstream::State) -> impl Iterator<Item = (ServerId, SegmentId, Act, bool)> {
+    state.peons().flat_map(|(at, peon)| {
+        peon.entries().into_iter().map(move |(id, entry)| (at, id, entry.act, entry.sent))
+    })
+}
+
+impl Leads for upstream::State {
+    fn term(&self) -> Option<Term> {
+        upstream::State::term(self)
+    }
+
+    fn drops(&self) -> Vec<(ServerId, SegmentId)> {
+        let drops = entries(self).filter(|(_, _, act, _)| *act == Act::Drop);
+        drops.map(|(at, id, ..)| (at, id)).collect()
+    }
+
+    fn loads(&self) -> Vec<(ServerId, SegmentId)> {
+        let loads =
+            entries(self).filter(|(_, _, act, _)| matches!(act, Act::Load | Act::Replicate));
+        loads.map(|(at, id, ..)| (at, id)).collect()
+    }
+
+    fn moves(&self) -> Vec<(ServerId, SegmentId)> {
+        let moves = entries(self).filter(|(_, _, act, _)| *act == Act::MoveTo);
+        moves.map(|(at, id, ..)| (at, id)).collect()
+    }
+
+    fn has_unsent(&self, server: ServerId) -> bool {
+        let entries = self.peon(server).map(|peon| peon.entries()).unwrap_or_default();
+        entries.iter().any(|(_, entry)| !entry.sent)
+    }
+
+    fn unanswered(&self, server: ServerId) -> Vec<SegmentId> {
+        let entries = self.peon(server).map(|peon| peon.entries()).unwrap_or_default();
+        entries.iter().filter(|(_, entry)| entry.sent).map(|(id, _)| *id).collect()
+    }
+
+    fn may_be_overdue(&self) -> Vec<(ServerId, SegmentId)> {
+        let sent = entries(self).filter(|(.., sent)| *sent);
+        sent.map(|(at, id, ..)| (at, id)).collect()
+    }
+
+    fn unconfirmed(&self) -> Vec<(ServerId, SegmentId)> {
+        let awaiting = |(at, peon): (ServerId, &upstream::Peon)| {
+            peon.awaiting().map(move |(id, _)| (at, id)).collect::<Vec<_>>()
+        };
+        self.peons().flat_map(awaiting).collect()
+    }
+
+    fn callbacks(&self) -> usize {
+        upstream::State::callbacks(self).len()
+    }
+
+    fn believes(&self, server: ServerId, segment: SegmentId) -> bool {
+        self.view(server).is_some_and(|view| view.segments.contains(&segment))
+    }
+
+    fn may_run(&self) -> bool {
+        self.term().is_some()
+    }
+
+    fn decides_next(&self) -> bool {
+        matches!(self.run(), Run::Ready(_))
+    }
+
+    fn begins_next(&self) -> bool {
+        *self.run() == Run::Idle
+    }
+
+    fn contradiction(&self) -> Option<(ServerId, SegmentId)> {
+        let mut drops = entries(self).filter(|(_, _, act, _)| *act == Act::Drop);
+        let both = drops.find(|(at, id, ..)| self.peon(*at).is_some_and(|peon| peon.loads(*id)));
+        both.map(|(at, id, ..)| (at, id))
+    }
+
+    fn is_quiet(&self) -> bool {
+        let marked = |peon: &upstream::Peon| peon.marks() > 0 || peon.awaiting().next().is_some();
+        upstream::State::callbacks(self).is_empty()
+            && *self.run() == Run::Idle
+            && self.peons().all(|(_, peon)| peon.entries().is_empty() && !marked(peon))
+    }
+}

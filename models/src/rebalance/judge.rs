@@ -1,0 +1,183 @@
+//! Judging what is decided and what is carried out, with the library's own invariants.
+
+use surehold::rebalance::HistoricalEvent;
+use surehold::rebalance::invariant::{Dropped, Property};
+use surehold::rebalance::message::{Action as Asked, ToServer};
+use surehold::rebalance::object::{SegmentId, ServerId};
+use surehold::{Machine, rebalance::object::Term};
+
+use super::fleet::{Fleet, Leads as _};
+use super::model::{Model, RoleOf, WorldOf, break_once};
+use super::tale::Tale;
+use super::world::{Basis, Broken, Decision, Mail};
+
+impl<F: Fleet> Model<F> {
+    fn judges(&self, property: Property) -> bool {
+        self.judged.contains(&property)
+    }
+
+    fn managed(&self, server: ServerId) -> bool {
+        self.scope.servers[usize::from(server.0)].managed
+    }
+
+    /// Servers that serve a segment, or will as soon as they are up again; managed ones only.
+    fn serving(&self, world: &WorldOf<F>, segment: SegmentId) -> Vec<ServerId> {
+        let all = self.scope.ids().filter(|at| self.managed(*at));
+        all.filter(|at| world.servers[usize::from(at.0)].serves(segment)).collect()
+    }
+
+    /// What has changed in a coordinator's mind: drops and loads that are new.
+    pub(super) fn judge_decisions(
+        &self,
+        world: &mut WorldOf<F>,
+        at: u8,
+        before: &RoleOf<F>,
+        tale: &mut Tale,
+    ) {
+        let after = &world.leaders[usize::from(at)].role;
+        let (drops, dropped) = (before.drops(), after.drops());
+        let (loads, loaded) = (before.loads(), after.loads());
+        let (moves, moved) = (before.moves(), after.moves());
+        let contradiction = after.contradiction();
+        let gone = |d: &Decision| d.leader == at && !dropped.contains(&(d.server, d.segment));
+        world.decisions.retain(|decision| !gone(decision));
+        for (server, segment) in dropped.iter().filter(|drop| !drops.contains(drop)) {
+            tale.decides_to(&self.scope, at, "drop", *segment, *server);
+            self.judge_new_drop(world, at, *server, *segment);
+        }
+        for (server, segment) in loaded.iter().filter(|load| !loads.contains(load)) {
+            // A move that is found late is a plain load from then on.
+            if !moves.contains(&(*server, *segment)) {
+                tale.decides_to(&self.scope, at, "load", *segment, *server);
+                self.judge_new_load(world, *server, *segment);
+            }
+        }
+        for (server, segment) in moved.iter().filter(|load| !moves.contains(load)) {
+            tale.decides_to(&self.scope, at, "move", *segment, *server);
+            world.left.moves = world.left.moves.saturating_sub(1);
+        }
+        if let Some((server, segment)) = contradiction.filter(|_| self.judges(Property::OneAction))
+        {
+            break_once(&mut world.broken, Broken::TwoActions(segment, server));
+        }
+    }
+
+    fn judge_new_drop(&self, world: &mut WorldOf<F>, at: u8, server: ServerId, segment: SegmentId) {
+        let role = &world.leaders[usize::from(at)].role;
+        let mut basis = Basis::default();
+        let mut sure = 0;
+        for other in self.scope.ids().filter(|id| self.managed(*id)) {
+            let node = &world.servers[usize::from(other.0)];
+            let crashed = node.crashed_away.contains(&segment) && role.believes(other, segment);
+            let serves = node.serves(segment);
+            basis.served += u8::from(serves || crashed);
+            if other == server || !(serves || crashed) {
+                continue;
+            }
+            basis.others |= 1 << other.0;
+            sure += u16::from(!self.is_doomed(world, other, segment));
+        }
+        let required = self.scope.required_after(world.operated);
+        let heeded = self.heeds(world, server, at);
+        if sure == 0 && required > 0 && heeded && self.judges(Property::DropJustified) {
+            break_once(&mut world.broken, Broken::Unjustified(segment, server));
+        }
+        let decision = Decision { leader: at, server, segment, basis };
+        let place = world.decisions.partition_point(|other| *other < decision);
+        world.decisions.insert(place, decision);
+    }
+
+    /// Whether a drop of this copy is decided or on its way that its server would carry out.
+    fn is_doomed(&self, world: &WorldOf<F>, server: ServerId, segment: SegmentId) -> bool {
+        let decided = world.decisions.iter().any(|decision| {
+            decision.server == server
+                && decision.segment == segment
+                && self.heeds(world, server, decision.leader)
+        });
+        decided || self.drop_on_its_way(world, server, segment)
+    }
+
+    /// Whether a server would take a request from this coordinator, as far as terms go. Upstream's servers
+    /// know none.
+    fn heeds(&self, world: &WorldOf<F>, server: ServerId, leader: u8) -> bool {
+        let node = &world.servers[usize::from(server.0)];
+        let known = node.role.as_ref().map_or(Term(0), |role| role.fence().term);
+        let term = world.leaders[usize::from(leader)].role.term();
+        term.is_some_and(|term| term >= known) || known == Term(0)
+    }
+
+    fn drop_on_its_way(&self, world: &WorldOf<F>, server: ServerId, segment: SegmentId) -> bool {
+        let Some(role) = &world.servers[usize::from(server.0)].role else { return false };
+        world.wire.iter().filter(|letter| letter.server == server).any(|letter| {
+            let Mail::Asked(message @ ToServer::Request(request), _) = &letter.mail else {
+                return false;
+            };
+            let drops = request.action == Asked::Drop && request.segment == segment;
+            // Steps are pure: whether the server would heed it is found by asking it.
+            let after = self.historical.step(role, HistoricalEvent::Received(*message));
+            drops
+                && after.is_ok_and(|step| role.announces(segment) && !step.state.announces(segment))
+        })
+    }
+
+    fn judge_new_load(&self, world: &mut WorldOf<F>, server: ServerId, segment: SegmentId) {
+        if !self.judges(Property::NoNeedlessLoad) {
+            return;
+        }
+        let allowed = self.scope.needless_loads.unwrap_or(u8::MAX);
+        let stays = |other: &ServerId| !self.is_doomed(world, *other, segment);
+        let is_up = |other: &ServerId| world.servers[usize::from(other.0)].is_serving(segment);
+        let staying = self.serving(world, segment).into_iter().filter(is_up).filter(stays).count();
+        if staying < usize::from(self.scope.required_after(world.operated)) {
+            return;
+        }
+        if world.needless >= allowed {
+            break_once(&mut world.broken, Broken::NeedlessLoad(segment, server));
+        } else {
+            world.needless += 1;
+        }
+    }
+
+    /// A drop was carried out.
+    pub(super) fn judge_drop(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        segment: SegmentId,
+        basis: Basis,
+    ) {
+        let others = self.serving(world, segment).into_iter().filter(|other| *other != server);
+        let crashed = |other: &ServerId| {
+            let node = &world.servers[usize::from(other.0)];
+            basis.others >> other.0 & 1 == 1 && node.crashed_away.contains(&segment)
+        };
+        let required = self.scope.required_after(world.operated);
+        let facts = Dropped {
+            required: usize::from(required),
+            served_at_decision: usize::from(basis.served),
+            others_left: others.count(),
+            others_crashed: self.scope.ids().filter(crashed).count(),
+        };
+        if !self.managed(server) {
+            return;
+        }
+        if facts.took_the_last() && self.judges(Property::LastCopyKept) {
+            break_once(&mut world.broken, Broken::LastDropped(segment, server));
+        } else if facts.left_too_few() && self.judges(Property::RequiredKept) {
+            let left = (facts.others_left + facts.others_crashed) as u8;
+            let served = basis.served;
+            let broken = Broken::TooFew { segment, server, left, served, required };
+            break_once(&mut world.broken, broken);
+        }
+    }
+
+    /// Nothing is announced without files.
+    pub(super) fn judge_ghosts(&self, world: &mut WorldOf<F>, server: ServerId) {
+        let node = &world.servers[usize::from(server.0)];
+        let ghost = node.role.iter().flat_map(|role| role.announced().collect::<Vec<_>>());
+        let ghost = ghost.into_iter().find(|id| node.disk.binary_search(id).is_err());
+        if let Some(segment) = ghost.filter(|_| self.judges(Property::NoGhost)) {
+            break_once(&mut world.broken, Broken::Ghost(segment, server));
+        }
+    }
+}

@@ -1,0 +1,631 @@
+//! The model: picks an event of the world, calls `step`, carries messages and effects.
+
+use std::sync::Arc;
+
+use surehold::rebalance::event::{Move, Outcome};
+use surehold::rebalance::historical;
+use surehold::rebalance::invariant::Property;
+use surehold::rebalance::message::{Action as Asked, Addressed, FromServer, ToServer};
+use surehold::rebalance::object::{Incarnation, LeaderId, SegmentId, ServerId, Term};
+use surehold::rebalance::{
+    CoordinatorEffect, CoordinatorEvent, HistoricalEffect, HistoricalEvent, Input, Task,
+};
+use surehold::{EffectId, Issued, Machine};
+
+use super::coverage::Coverage;
+use super::fleet::{Fleet, Leads as _};
+use super::scope::{Operation, Scope, Views, Witness};
+use super::tale::Tale;
+use super::world::{Basis, Broken, Leader, Letter, Mail, Node, Seen, World};
+use crate::part::Part;
+
+/// Messages on their way between one coordinator and one server, at most. Where one more would be sent, the
+/// state is cut and says so.
+pub const MAX_LETTERS: usize = 4;
+
+/// The state of a fleet's coordinator.
+pub type RoleOf<F> = <<F as Fleet>::Coordinator as Machine>::State;
+
+/// The world of a fleet.
+pub type WorldOf<F> = World<RoleOf<F>>;
+
+/// A model of one fleet in one scope.
+#[derive(Clone, Debug)]
+pub struct Model<F: Fleet> {
+    /// The scope.
+    pub scope: Arc<Scope>,
+    /// The properties judged.
+    pub judged: Vec<Property>,
+    /// Whether the scope's witnesses are asked for.
+    pub witnesses: bool,
+    /// Counts what occurs, if wanted.
+    pub coverage: Option<Arc<Coverage>>,
+    pub(super) coordinator: Arc<F::Coordinator>,
+    pub(super) historical: Arc<F::Historical>,
+}
+
+/// An event of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// A coordinator's task goes on.
+    Go(u8, Task),
+    /// A coordinator's run goes on, with what the outside brings.
+    Run(u8, u8, Option<Move>),
+    /// A coordinator's view of a server is renewed, at once.
+    View(u8, ServerId),
+    /// A message arrives.
+    Deliver {
+        /// Which, by its place on the wire.
+        letter: u8,
+        /// Whether it arrives a second time later.
+        repeated: bool,
+        /// Whether the load that it asks for fails at once.
+        fails: bool,
+    },
+    /// A message is lost.
+    Lose(u8),
+    /// A server's effect comes to its end, well or not.
+    End(ServerId, u16, bool),
+    /// Discovery shows a server no longer.
+    Vanish(u8, ServerId),
+    /// Discovery shows a server again.
+    Appear(u8, ServerId),
+    /// A server crashes, with its disk or without.
+    Crash(ServerId, bool),
+    /// A server starts again.
+    Restart(ServerId),
+    /// Another coordinator wins the election.
+    TakeOver(u8),
+    /// A coordinator learns that it leads no longer.
+    Depose(u8),
+    /// The operator's next act.
+    Operate,
+}
+
+impl<F: Fleet> Model<F> {
+    /// A model that judges all of the scope's properties.
+    pub fn new(fleet: &F, scope: &Scope) -> Self {
+        let (coordinator, historical) = fleet.roles();
+        Self {
+            scope: Arc::new(scope.clone()),
+            judged: scope.properties(),
+            witnesses: false,
+            coverage: None,
+            coordinator: Arc::new(coordinator),
+            historical: Arc::new(historical),
+        }
+    }
+
+    /// The one initial state: the first coordinator leads and has seen every server.
+    pub fn start(&self) -> WorldOf<F> {
+        let leaders = 1 + self.scope.budget.takeovers;
+        let mut world = World {
+            leaders: (0..leaders).map(|at| Part::new(self.newborn(at))).collect(),
+            servers: self.scope.ids().map(|at| Part::new(self.node(at))).collect(),
+            wire: Vec::new(),
+            decisions: Vec::new(),
+            left: self.scope.budget,
+            operated: 0,
+            needless: 0,
+            broken: None,
+            seen: Seen::default(),
+        };
+        let mut tale = Tale::untold();
+        self.elect(&mut world, 0, &mut tale);
+        for server in self.scope.ids() {
+            self.renew(&mut world, 0, server, &mut tale);
+        }
+        world.seal();
+        world
+    }
+
+    fn newborn(&self, at: u8) -> Leader<RoleOf<F>> {
+        let durable = surehold::rebalance::coordinator::Durable {
+            leader: LeaderId(u16::from(at)),
+            incarnation: 0,
+        };
+        Leader { role: self.coordinator.recover(durable), sees: 0 }
+    }
+
+    fn node(&self, at: ServerId) -> Node {
+        let serves = self.scope.servers[usize::from(at.0)].serves;
+        let disk: Vec<_> = serves.iter().map(|id| SegmentId(*id)).collect();
+        let durable = historical::Durable {
+            server: at,
+            incarnation: Incarnation(0),
+            term: Term(0),
+            served: disk.iter().copied().collect(),
+        };
+        Node {
+            role: Some(self.historical.recover(durable.clone())),
+            durable,
+            pending: Vec::new(),
+            disk,
+            askers: Vec::new(),
+            crashed_away: Vec::new(),
+        }
+    }
+
+    /// A coordinator is told of servers and rules and leads from now on, in a term of its own.
+    fn elect(&self, world: &mut WorldOf<F>, at: u8, tale: &mut Tale) {
+        for server in self.scope.ids() {
+            if world.servers[usize::from(server.0)].role.is_some() {
+                self.show(world, at, server, tale);
+            }
+        }
+        for segment in self.scope.segment_ids() {
+            let rule = self.scope.rule(world.operated);
+            self.lead(world, at, CoordinatorEvent::Require(segment, rule), tale);
+        }
+        self.lead(world, at, CoordinatorEvent::Elected(Term(u64::from(at) + 1)), tale);
+    }
+
+    fn show(&self, world: &mut WorldOf<F>, at: u8, server: ServerId, tale: &mut Tale) {
+        let info = self.scope.info(server, world.operated);
+        world.leaders[usize::from(at)].change().show(server, true);
+        self.lead(world, at, CoordinatorEvent::Appeared(server, info), tale);
+    }
+
+    /// The state after an event of the world, or `None` if it cannot happen.
+    pub fn apply(&self, world: &WorldOf<F>, action: Action, tale: &mut Tale) -> Option<WorldOf<F>> {
+        let mut next = world.clone();
+        tale.begins(&self.scope, world, action);
+        match action {
+            Action::Go(at, task) => {
+                if matches!(task, Task::Overdue(..) | Task::Unconfirmed(..)) {
+                    next.left.overdue -= 1;
+                }
+                let input = Input::default();
+                self.lead(&mut next, at, CoordinatorEvent::Continue { task, input }, tale)?;
+            }
+            Action::Run(at, pick, proposed) => {
+                let input = Input { pick: u32::from(pick), proposed };
+                let task = Task::Run;
+                self.lead(&mut next, at, CoordinatorEvent::Continue { task, input }, tale)?;
+            }
+            Action::View(at, server) => self.renew(&mut next, at, server, tale)?,
+            Action::Deliver { letter, repeated, fails } => {
+                self.deliver(&mut next, letter, repeated, fails, tale);
+            }
+            Action::Lose(letter) => {
+                next.wire.remove(usize::from(letter));
+                next.left.losses -= 1;
+            }
+            Action::End(server, number, fails) => {
+                self.end(&mut next, server, number, fails, tale)?
+            }
+            Action::Vanish(at, server) => {
+                if next.servers[usize::from(server.0)].role.is_some() {
+                    next.left.flaps -= 1;
+                }
+                next.leaders[usize::from(at)].change().show(server, false);
+                self.lead(&mut next, at, CoordinatorEvent::Disappeared(server), tale);
+            }
+            Action::Appear(at, server) => self.show(&mut next, at, server, tale),
+            Action::Crash(server, takes_disk) => self.crash(&mut next, server, takes_disk),
+            Action::Restart(server) => {
+                let node = next.servers[usize::from(server.0)].change();
+                node.durable.incarnation.0 += 1;
+                node.role = Some(self.historical.recover(node.durable.clone()));
+            }
+            Action::TakeOver(at) => {
+                next.left.takeovers -= 1;
+                self.elect(&mut next, at, tale);
+            }
+            Action::Depose(at) => {
+                self.lead(&mut next, at, CoordinatorEvent::Deposed, tale);
+            }
+            Action::Operate => self.operate(&mut next, tale),
+        }
+        self.settle(&mut next, tale);
+        next.seal();
+        Some(next)
+    }
+
+    /// Where views are always fresh, they follow at once.
+    fn settle(&self, world: &mut WorldOf<F>, tale: &mut Tale) {
+        if self.scope.views != Views::Fresh {
+            return;
+        }
+        for at in 0..world.leaders.len() as u8 {
+            for server in self.scope.ids() {
+                if world.leaders[usize::from(at)].role.term().is_some()
+                    && !self.is_shown_truth(world, at, server)
+                {
+                    self.renew(world, at, server, &mut Tale::untold());
+                }
+            }
+        }
+        let _ = tale;
+    }
+
+    /// Whether a coordinator believes of a server what is true.
+    pub(super) fn is_shown_truth(&self, world: &WorldOf<F>, at: u8, server: ServerId) -> bool {
+        let leader = &world.leaders[usize::from(at)];
+        let node = &world.servers[usize::from(server.0)];
+        let same = |segment| leader.role.believes(server, segment) == node.is_serving(segment);
+        !leader.sees(server) || node.role.is_none() || self.scope.segment_ids().all(same)
+    }
+
+    fn operate(&self, world: &mut WorldOf<F>, tale: &mut Tale) {
+        let operation = self.scope.operator[usize::from(world.operated)];
+        world.operated += 1;
+        for at in 0..world.leaders.len() as u8 {
+            if world.leaders[usize::from(at)].role.term().is_none() {
+                continue;
+            }
+            match operation {
+                Operation::Decommission(server) => {
+                    let server = ServerId(server);
+                    if world.leaders[usize::from(at)].sees(server) {
+                        self.show(world, at, server, tale);
+                    }
+                }
+                Operation::Require(_) => {
+                    let rule = self.scope.rule(world.operated);
+                    for segment in self.scope.segment_ids() {
+                        let event = CoordinatorEvent::Require(segment, rule.clone());
+                        self.lead(world, at, event, tale);
+                    }
+                }
+            }
+        }
+    }
+
+    fn crash(&self, world: &mut WorldOf<F>, server: ServerId, takes_disk: bool) {
+        world.left.crashes -= 1;
+        let node = world.servers[usize::from(server.0)].change();
+        let Some(role) = node.role.take() else { return };
+        let announced: Vec<_> = role.announced().collect();
+        node.durable = role.durable().clone();
+        node.pending.clear();
+        node.askers.clear();
+        // Files that nobody will announce are of no interest.
+        node.disk = announced.clone();
+        if takes_disk {
+            world.left.disks -= 1;
+            node.disk.clear();
+            node.durable.served = surehold::collections::Set::new();
+            node.durable.term = Term(0);
+            node.crashed_away.extend(announced);
+            node.crashed_away.sort_unstable();
+            node.crashed_away.dedup();
+        }
+    }
+
+    /// A poll, its answer and what is learned from it, in one.
+    fn renew(
+        &self,
+        world: &mut WorldOf<F>,
+        at: u8,
+        server: ServerId,
+        tale: &mut Tale,
+    ) -> Option<()> {
+        let (task, input) = (Task::Poll(server), Input::default());
+        let before = world.wire.len();
+        self.lead(world, at, CoordinatorEvent::Continue { task, input }, tale)?;
+        let is_poll = |letter: &Letter| {
+            letter.leader == at
+                && letter.server == server
+                && matches!(letter.mail, Mail::Asked(ToServer::Poll(_), _))
+        };
+        let poll = world.wire.iter().position(is_poll)?;
+        self.deliver(world, poll as u8, false, false, tale);
+        let is_view = |letter: &Letter| {
+            letter.leader == at
+                && letter.server == server
+                && matches!(letter.mail, Mail::Told(FromServer::View(_) | FromServer::Outdated(_)))
+        };
+        let view = world.wire.iter().position(is_view)?;
+        self.deliver(world, view as u8, false, false, tale);
+        debug_assert!(world.wire.len() <= before + 1 || before == 0);
+        Some(())
+    }
+
+    fn deliver(
+        &self,
+        world: &mut WorldOf<F>,
+        letter: u8,
+        repeated: bool,
+        fails: bool,
+        tale: &mut Tale,
+    ) {
+        let letter = if repeated {
+            world.left.repeats -= 1;
+            world.wire[usize::from(letter)].clone()
+        } else {
+            world.wire.remove(usize::from(letter))
+        };
+        let Letter { leader, server, mail } = letter;
+        match mail {
+            Mail::Asked(message, basis) => {
+                let event = HistoricalEvent::Received(message);
+                self.serve(world, server, event, Some((leader, basis)), tale);
+                self.end_swift(world, server, fails, tale);
+            }
+            Mail::Told(message) => {
+                let event = CoordinatorEvent::Received(Addressed { server, message });
+                self.lead(world, leader, event, tale);
+            }
+        }
+    }
+
+    fn end(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        number: u16,
+        fails: bool,
+        tale: &mut Tale,
+    ) -> Option<()> {
+        let node = world.servers[usize::from(server.0)].change();
+        let at = node.pending.iter().position(|issued| issued.id.number == number)?;
+        let Issued { id, effect } = node.pending.remove(at);
+        let outcome = match (&effect, fails) {
+            (HistoricalEffect::Wait { .. }, _) => Outcome::Elapsed,
+            (_, true) => Outcome::Failed,
+            (_, false) => Outcome::Done,
+        };
+        if fails {
+            world.left.failures -= 1;
+        }
+        match (&effect, outcome) {
+            (HistoricalEffect::Fetch(segment), Outcome::Done) => {
+                if let Err(place) = node.disk.binary_search(segment) {
+                    node.disk.insert(place, *segment);
+                }
+            }
+            (HistoricalEffect::Delete(segment), Outcome::Done) => {
+                node.disk.retain(|id| id != segment);
+            }
+            _ => {}
+        }
+        if let Some(coverage) = &self.coverage {
+            coverage.ended(&effect, outcome);
+        }
+        tale.ends(&self.scope, server, &effect, outcome);
+        self.serve(world, server, HistoricalEvent::Outcome { id, outcome }, None, tale);
+        Some(())
+    }
+
+    /// What takes no time in this scope is carried out at once.
+    fn end_swift(&self, world: &mut WorldOf<F>, server: ServerId, fails: bool, tale: &mut Tale) {
+        let swift = |effect: &HistoricalEffect| match effect {
+            HistoricalEffect::Fetch(_) => !self.scope.slow_loads,
+            HistoricalEffect::Wait { .. } | HistoricalEffect::Delete(_) => !self.scope.slow_deletes,
+            HistoricalEffect::Send(_) => false,
+        };
+        let mut fails = fails;
+        loop {
+            let pending = &world.servers[usize::from(server.0)].pending;
+            let Some(issued) = pending.iter().find(|issued| swift(&issued.effect)) else { return };
+            let fetch = matches!(issued.effect, HistoricalEffect::Fetch(_));
+            let number = issued.id.number;
+            let _ = self.end(world, server, number, fails && fetch, tale);
+            fails &= !fetch;
+        }
+    }
+
+    /// A server is told something. What it drops is judged.
+    fn serve(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        event: HistoricalEvent,
+        from: Option<(u8, Basis)>,
+        tale: &mut Tale,
+    ) {
+        let node = &world.servers[usize::from(server.0)];
+        let Some(role) = node.role.clone() else { return };
+        let step = match self.historical.step(&role, event) {
+            Ok(step) => step,
+            Err(refusal) => {
+                self.note_refusal(refusal, tale);
+                return;
+            }
+        };
+        if let Some(coverage) = &self.coverage {
+            coverage.decided(&step.decided_by);
+        }
+        tale.decides(&step.decided_by);
+        self.note_request(world, server, &role, &event, from);
+        let node = world.servers[usize::from(server.0)].change();
+        node.crashed_away.retain(|id| !step.state.announces(*id));
+        node.role = Some(step.state);
+        if let (HistoricalEvent::Received(ToServer::Request(request)), Some((leader, basis))) =
+            (event, from)
+        {
+            let announced = role.announces(request.segment);
+            let announces = node.role.as_ref().is_some_and(|r| r.announces(request.segment));
+            let refused = step.effects.iter().any(|issued| is_refusal(&issued.effect));
+            if request.action == Asked::Drop && !refused {
+                node.crashed_away.retain(|id| *id != request.segment);
+            }
+            if node.role.as_ref().is_some_and(|role| role.is_loading(request.segment)) {
+                node.askers.retain(|asker| *asker != (request.segment, leader));
+                node.askers.push((request.segment, leader));
+                node.askers.sort_unstable();
+            }
+            if announced && !announces {
+                self.judge_drop(world, server, request.segment, basis);
+            }
+        }
+        for issued in step.effects {
+            self.carry(world, server, issued, from.map(|(leader, _)| leader), tale);
+        }
+        self.judge_ghosts(world, server);
+    }
+
+    fn carry(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        issued: Issued<HistoricalEffect>,
+        from: Option<u8>,
+        tale: &mut Tale,
+    ) {
+        match issued.effect {
+            HistoricalEffect::Send(message) => {
+                tale.answers(&self.scope, server, &message);
+                let readers = match (from, &message) {
+                    (Some(leader), _) => vec![leader],
+                    (None, FromServer::Reply(reply)) => {
+                        let node = world.servers[usize::from(server.0)].change();
+                        let all = std::mem::take(&mut node.askers);
+                        let (now, later): (Vec<_>, Vec<_>) =
+                            all.into_iter().partition(|(id, _)| *id == reply.segment);
+                        node.askers = later;
+                        now.into_iter().map(|(_, leader)| leader).collect()
+                    }
+                    (None, _) => Vec::new(),
+                };
+                for leader in readers {
+                    let mail = Mail::Told(message.clone());
+                    post(&mut world.wire, Letter { leader, server, mail });
+                }
+            }
+            HistoricalEffect::Fetch(_)
+            | HistoricalEffect::Wait { .. }
+            | HistoricalEffect::Delete(_) => {
+                let node = world.servers[usize::from(server.0)].change();
+                node.pending.push(issued);
+                node.pending.sort_by_key(|issued| issued.id.number);
+            }
+        }
+    }
+
+    /// A coordinator is told something. `None` if it refuses.
+    fn lead(
+        &self,
+        world: &mut WorldOf<F>,
+        at: u8,
+        event: CoordinatorEvent,
+        tale: &mut Tale,
+    ) -> Option<()> {
+        let before = world.leaders[usize::from(at)].role.clone();
+        if let Some(coverage) = &self.coverage {
+            coverage.told(&event);
+        }
+        let step = match self.coordinator.step(&before, event) {
+            Ok(step) => step,
+            Err(refusal) => {
+                self.note_refusal(refusal, tale);
+                return None;
+            }
+        };
+        if let Some(coverage) = &self.coverage {
+            coverage.decided(&step.decided_by);
+        }
+        tale.decides(&step.decided_by);
+        world.leaders[usize::from(at)].change().role = step.state;
+        self.judge_decisions(world, at, &before, tale);
+        for issued in step.effects {
+            let CoordinatorEffect::Send(Addressed { server, message }) = issued.effect;
+            let basis = match message {
+                ToServer::Request(request) if request.action == Asked::Drop => {
+                    basis_of(world, at, server, request.segment)
+                }
+                ToServer::Request(_) | ToServer::Poll(_) => Basis::default(),
+            };
+            post(&mut world.wire, Letter { leader: at, server, mail: Mail::Asked(message, basis) });
+        }
+        Some(())
+    }
+
+    fn note_refusal(&self, refusal: surehold::rebalance::Refusal, tale: &mut Tale) {
+        if let Some(coverage) = &self.coverage {
+            coverage.refused(refusal);
+        }
+        tale.refuses(refusal);
+    }
+
+    /// What a scope's witness wants to know of a request that arrives.
+    fn note_request(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        before: &historical::State,
+        event: &HistoricalEvent,
+        from: Option<(u8, Basis)>,
+    ) {
+        let (HistoricalEvent::Received(ToServer::Request(request)), Some((leader, _))) =
+            (event, from)
+        else {
+            return;
+        };
+        let waits = world.leaders[usize::from(leader)].role.may_be_overdue();
+        let waited_for = waits.contains(&(server, request.segment));
+        let has = before.announces(request.segment);
+        let loading = before.is_loading(request.segment);
+        let drop = request.action == Asked::Drop;
+        let seen = &mut world.seen;
+        seen.zombie_drop |= drop && has && !waited_for && self.watches(Witness::ZombieDrop);
+        seen.zombie_load |= !drop && !has && !waited_for && self.watches(Witness::ZombieLoad);
+        seen.drop_during_load |= drop && loading && self.watches(Witness::DropDuringLoad);
+        seen.loaded_while_deleting |= !drop
+            && before.is_deleting(request.segment)
+            && self.watches(Witness::LoadedWhileDeleting);
+    }
+
+    /// Replies to the life before, and events that do not fit, must be refused. Only asked where coverage is
+    /// counted: a refusal changes nothing.
+    pub fn probe(&self, world: &WorldOf<F>) {
+        let Some(coverage) = &self.coverage else { return };
+        let Some(role) = &world.servers[0].role else { return };
+        let ids =
+            [EffectId { incarnation: 99, number: 1 }, EffectId { incarnation: 0, number: 999 }];
+        for id in ids {
+            let event = HistoricalEvent::Outcome { id, outcome: Outcome::Done };
+            match self.historical.step(role, event) {
+                Ok(_) => panic!("{event:?} was taken by a server that waits for nothing"),
+                Err(refusal) => coverage.refused(refusal),
+            }
+        }
+        if let Some(issued) = world.servers[0].pending.first() {
+            let fits = matches!(issued.effect, HistoricalEffect::Wait { .. });
+            let outcome = if fits { Outcome::Done } else { Outcome::Elapsed };
+            let event = HistoricalEvent::Outcome { id: issued.id, outcome };
+            match self.historical.step(role, event) {
+                Ok(_) => panic!("{event:?} was taken for the end of {:?}", issued.effect),
+                Err(refusal) => coverage.refused(refusal),
+            }
+        }
+        let old = CoordinatorEvent::Elected(Term(0));
+        let unknown = CoordinatorEvent::Disappeared(ServerId(99));
+        for event in [old, unknown] {
+            match self.coordinator.step(&world.leaders[0].role, event.clone()) {
+                Ok(_) => panic!("{event:?} was taken"),
+                Err(refusal) => coverage.refused(refusal),
+            }
+        }
+    }
+}
+
+fn is_refusal(effect: &HistoricalEffect) -> bool {
+    use surehold::rebalance::message::Answer;
+    matches!(effect, HistoricalEffect::Send(FromServer::Reply(reply)) if matches!(
+        reply.answer,
+        Answer::RefusedNumber | Answer::RefusedIncarnation | Answer::RefusedTerm(_)
+    ))
+}
+
+/// On what a drop that is being sent was decided.
+fn basis_of<C>(world: &World<C>, leader: u8, server: ServerId, segment: SegmentId) -> Basis {
+    let decided = world.decisions.iter().find(|decision| {
+        (decision.leader, decision.server, decision.segment) == (leader, server, segment)
+    });
+    decided.map(|decision| decision.basis).unwrap_or_default()
+}
+
+/// Puts a message on the wire.
+fn post(wire: &mut Vec<Letter>, letter: Letter) {
+    let place = wire.partition_point(|other| *other < letter);
+    wire.insert(place, letter);
+}
+
+/// Whether something is broken already; only the first is told.
+pub(super) fn break_once(slot: &mut Option<Broken>, broken: Broken) {
+    if slot.is_none() {
+        *slot = Some(broken);
+    }
+}

@@ -1,0 +1,220 @@
+//! The scopes of rebalance.
+
+use super::scope::{Budget, Operation, Place, Scope, Tier, Views, Witness};
+
+const NONE: Budget = Budget {
+    moves: 0,
+    repeats: 0,
+    overdue: 0,
+    losses: 0,
+    failures: 0,
+    flaps: 0,
+    crashes: 0,
+    disks: 0,
+    takeovers: 0,
+};
+
+const HOLDS: Place = Place { serves: &[1], managed: true, capacity_bytes: 10 };
+const EMPTY: Place = Place { serves: &[], managed: true, capacity_bytes: 10 };
+
+/// So many servers, of which the first hold the segment.
+fn base(
+    name: &'static str,
+    question: &'static str,
+    servers: usize,
+    required: u16,
+    held: usize,
+) -> Scope {
+    let servers = (0..servers).map(|at| if at < held { HOLDS } else { EMPTY }).collect();
+    Scope {
+        name,
+        question,
+        servers,
+        required,
+        segments: 1,
+        budget: NONE,
+        picks: 3,
+        views: Views::Swift,
+        slow_loads: false,
+        slow_deletes: false,
+        operator: &[],
+        needless_loads: Some(0),
+        recovers: true,
+        witnesses: &[],
+        tier: Tier::Ci,
+    }
+}
+
+/// All of them.
+#[must_use]
+pub fn all() -> Vec<Scope> {
+    let mut all = ours();
+    all.extend(druid());
+    all
+}
+
+/// Scopes of the verified protocol.
+fn ours() -> Vec<Scope> {
+    vec![
+        Scope {
+            budget: Budget { moves: 2, repeats: 1, overdue: 1, losses: 1, failures: 1, ..NONE },
+            witnesses: &[
+                Witness::MoveDone,
+                Witness::ViewAhead,
+                Witness::ZombieDrop,
+                Witness::FailedThenLoaded,
+            ],
+            ..base(
+                "move-one",
+                "One replica moves twice while the network and the disk misbehave.",
+                3,
+                1,
+                1,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 2, repeats: 1, overdue: 1, losses: 1, failures: 1, ..NONE },
+            witnesses: &[Witness::MoveDone, Witness::ViewAhead],
+            ..base("move-two", "One of two replicas moves.", 3, 2, 2)
+        },
+        Scope {
+            budget: Budget { moves: 2, overdue: 1, ..NONE },
+            witnesses: &[Witness::SurplusDropped],
+            ..base("surplus", "There are two copies too many.", 3, 1, 3)
+        },
+        Scope {
+            budget: Budget { moves: 1, failures: 1, overdue: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::ZombieLoad],
+            ..base("deficit", "There is a copy too few.", 3, 2, 1)
+        },
+        Scope {
+            budget: Budget { moves: 1, flaps: 1, overdue: 1, repeats: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropAcrossFlap],
+            ..base("flap", "Discovery loses a server that is well.", 3, 1, 1)
+        },
+        Scope {
+            budget: Budget { moves: 1, flaps: 1, crashes: 1, disks: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropAcrossFlap, Witness::RequestAcrossRestart],
+            ..base("flap-crash", "A flap and a crash, two replicas.", 3, 2, 2)
+        },
+        Scope {
+            budget: Budget { moves: 1, takeovers: 1, overdue: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm, Witness::TwoLeaders],
+            ..base("takeover-two", "Another leader, two replicas.", 3, 2, 2)
+        },
+        Scope {
+            budget: Budget { moves: 2, crashes: 2, disks: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::RequestAcrossRestart],
+            ..base(
+                "crash-twice",
+                "Servers start again under the same name, with their data or without.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 1, crashes: 1, disks: 1, repeats: 1, ..NONE },
+            views: Views::InFlight,
+            needless_loads: Some(2),
+            witnesses: &[Witness::RequestAcrossRestart],
+            ..base("crash-lag", "A crash while views are on their way.", 2, 1, 1)
+        },
+        Scope {
+            budget: Budget { moves: 1, takeovers: 1, crashes: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm, Witness::RequestAcrossRestart],
+            ..base(
+                "takeover-crash",
+                "Another leader, and a server that forgets what it was told of it.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 1, takeovers: 1, ..NONE },
+            views: Views::InFlight,
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm],
+            ..base("takeover-lag", "Another leader while views are on their way.", 2, 1, 1)
+        },
+        Scope {
+            budget: Budget { moves: 1, takeovers: 1, overdue: 1, repeats: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm, Witness::ZombieDrop],
+            ..base(
+                "takeover-repeat",
+                "Another leader, and requests that come late or twice.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 1, takeovers: 1, ..NONE },
+            slow_loads: true,
+            slow_deletes: true,
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm],
+            ..base("takeover-slow", "Another leader while loads and deletions take time.", 2, 1, 1)
+        },
+        Scope {
+            operator: &[Operation::Decommission(0)],
+            budget: Budget { moves: 1, overdue: 1, ..NONE },
+            witnesses: &[Witness::Drained],
+            ..base("decommission", "A server is to be emptied.", 3, 1, 1)
+        },
+        Scope {
+            operator: &[Operation::Require(1)],
+            budget: Budget { moves: 1, overdue: 1, ..NONE },
+            witnesses: &[Witness::RuleDuringMove],
+            ..base("rule-change", "Fewer replicas are required while one moves.", 3, 2, 2)
+        },
+        Scope {
+            servers: vec![HOLDS, EMPTY, Place { managed: false, ..HOLDS }],
+            budget: Budget { moves: 1, ..NONE },
+            witnesses: &[Witness::MoveDone],
+            ..base("clone", "A clone serves the segment too.", 3, 1, 1)
+        },
+    ]
+}
+
+/// Scopes of upstream's variants.
+fn druid() -> Vec<Scope> {
+    let upstream = |scope: Scope| Scope {
+        tier: Tier::Upstream,
+        needless_loads: None,
+        recovers: false,
+        ..scope
+    };
+    let move_ = Budget { moves: 1, ..NONE };
+    vec![
+        upstream(Scope { budget: move_, ..base("druid-one", "One replica moves.", 2, 1, 1) }),
+        upstream(Scope {
+            budget: move_,
+            views: Views::Fresh,
+            ..base("druid-one-fresh", "One replica moves, and views are always fresh.", 2, 1, 1)
+        }),
+        upstream(Scope {
+            budget: move_,
+            ..base("druid-two", "One of two replicas moves.", 3, 2, 2)
+        }),
+        upstream(Scope {
+            budget: move_,
+            views: Views::Fresh,
+            ..base(
+                "druid-two-fresh",
+                "One of two replicas moves, and views are always fresh.",
+                3,
+                2,
+                2,
+            )
+        }),
+    ]
+}
