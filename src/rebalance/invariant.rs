@@ -46,6 +46,8 @@ pub enum Property {
     OneAction,
     /// P8.
     NoGhost,
+    /// I10.
+    FullDelay,
     /// L2, L3: no churn.
     NoNeedlessLoad,
     /// L1 to L6.
@@ -54,12 +56,13 @@ pub enum Property {
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::LastCopyKept,
         Self::RequiredKept,
         Self::DropJustified,
         Self::OneAction,
         Self::NoGhost,
+        Self::FullDelay,
         Self::NoNeedlessLoad,
         Self::Recoverable,
     ];
@@ -73,6 +76,7 @@ impl Property {
             Self::DropJustified => "drop-justified",
             Self::OneAction => "one-action",
             Self::NoGhost => "no-ghost",
+            Self::FullDelay => "full-delay",
             Self::NoNeedlessLoad => "no-needless-load",
             Self::Recoverable => "recoverable",
         }
@@ -93,6 +97,9 @@ impl Property {
             }
             Self::OneAction => "P4: a server is not asked to load and to drop a segment at once.",
             Self::NoGhost => "P8: no server announces a segment whose files it does not have.",
+            Self::FullDelay => {
+                "I10: the files of a dropped segment stay for the whole delay after the last drop."
+            }
             Self::NoNeedlessLoad => {
                 "L2, L3: a load is decided only where copies are missing; after a crash, a flap or a change of leader, only so often."
             }

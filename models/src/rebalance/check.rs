@@ -51,6 +51,7 @@ fn safety<F: Fleet>(property: Property) -> Option<Named<Model<F>>> {
         Property::DropJustified => unbroken!(Property::DropJustified),
         Property::OneAction => unbroken!(Property::OneAction),
         Property::NoGhost => unbroken!(Property::NoGhost),
+        Property::FullDelay => unbroken!(Property::FullDelay),
         Property::NoNeedlessLoad => unbroken!(Property::NoNeedlessLoad),
         Property::Recoverable => None,
     }

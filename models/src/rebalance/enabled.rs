@@ -1,5 +1,6 @@
 //! Which events of the world may happen, within the scope's bounds.
 
+use surehold::Issued;
 use surehold::rebalance::event::Move;
 use surehold::rebalance::message::{Action as Asked, FromServer, ToServer};
 use surehold::rebalance::object::{SegmentId, ServerId};
@@ -188,7 +189,14 @@ impl<F: Fleet> Model<F> {
             actions.push(Action::Restart(server));
             return;
         }
-        for issued in &node.pending {
+        for (place, issued) in node.pending.iter().enumerate() {
+            // All waits are equally long, so they end in the order in which they began.
+            let waits = |issued: &Issued<HistoricalEffect>| {
+                matches!(issued.effect, HistoricalEffect::Wait { .. })
+            };
+            if waits(issued) && node.pending[..place].iter().any(waits) {
+                continue;
+            }
             actions.push(Action::End(server, issued.id.number, false));
             let fetch = matches!(issued.effect, HistoricalEffect::Fetch(_));
             if fetch && world.left.failures > 0 {

@@ -1,9 +1,9 @@
 //! Judging what is decided and what is carried out, with the library's own invariants.
 
-use surehold::rebalance::HistoricalEvent;
 use surehold::rebalance::invariant::{Dropped, Property};
 use surehold::rebalance::message::{Action as Asked, ToServer};
 use surehold::rebalance::object::{SegmentId, ServerId};
+use surehold::rebalance::{HistoricalEffect, HistoricalEvent};
 use surehold::{Machine, rebalance::object::Term};
 
 use super::fleet::{Fleet, Leads as _};
@@ -101,20 +101,21 @@ impl<F: Fleet> Model<F> {
     /// know none.
     fn heeds(&self, world: &WorldOf<F>, server: ServerId, leader: u8) -> bool {
         let node = &world.servers[usize::from(server.0)];
-        let known = node.role.as_ref().map_or(Term(0), |role| role.fence().term);
+        let known = node.role.as_ref().map_or(node.durable.term, |role| role.fence().term);
         let term = world.leaders[usize::from(leader)].role.term();
         term.is_some_and(|term| term >= known) || known == Term(0)
     }
 
     fn drop_on_its_way(&self, world: &WorldOf<F>, server: ServerId, segment: SegmentId) -> bool {
-        let Some(role) = &world.servers[usize::from(server.0)].role else { return false };
+        let node = &world.servers[usize::from(server.0)];
+        let role = node.role.clone().unwrap_or_else(|| self.restarted(node));
         world.wire.iter().filter(|letter| letter.server == server).any(|letter| {
             let Mail::Asked(message @ ToServer::Request(request), _) = &letter.mail else {
                 return false;
             };
             let drops = request.action == Asked::Drop && request.segment == segment;
             // Steps are pure: whether the server would heed it is found by asking it.
-            let after = self.historical.step(role, HistoricalEvent::Received(*message));
+            let after = self.historical.step(&role, HistoricalEvent::Received(*message));
             drops
                 && after.is_ok_and(|step| role.announces(segment) && !step.state.announces(segment))
         })
@@ -168,6 +169,23 @@ impl<F: Fleet> Model<F> {
             let served = basis.served;
             let broken = Broken::TooFew { segment, server, left, served, required };
             break_once(&mut world.broken, broken);
+        }
+    }
+
+    /// No deletion begins while the delay of a drop is not over.
+    pub(super) fn judge_delays(&self, world: &mut WorldOf<F>, server: ServerId) {
+        let pending = &world.servers[usize::from(server.0)].pending;
+        let waits = |segment| {
+            pending.iter().any(|issued| {
+                matches!(issued.effect, HistoricalEffect::Wait { segment: of, .. } if of == segment)
+            })
+        };
+        let early = pending.iter().find_map(|issued| match issued.effect {
+            HistoricalEffect::Delete(segment) if waits(segment) => Some(segment),
+            _ => None,
+        });
+        if let Some(segment) = early.filter(|_| self.judges(Property::FullDelay)) {
+            break_once(&mut world.broken, Broken::Early(segment, server));
         }
     }
 

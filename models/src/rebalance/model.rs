@@ -146,6 +146,14 @@ impl<F: Fleet> Model<F> {
         }
     }
 
+    /// What a server that is down starts as.
+    pub(super) fn restarted(&self, node: &Node) -> historical::State {
+        let Incarnation(life) = node.durable.incarnation;
+        let durable =
+            historical::Durable { incarnation: Incarnation(life + 1), ..node.durable.clone() };
+        self.historical.recover(durable)
+    }
+
     /// A coordinator is told of servers and rules and leads from now on, in a term of its own.
     fn elect(&self, world: &mut WorldOf<F>, at: u8, tale: &mut Tale) {
         for server in self.scope.ids() {
@@ -205,8 +213,7 @@ impl<F: Fleet> Model<F> {
             Action::Crash(server, takes_disk) => self.crash(&mut next, server, takes_disk),
             Action::Restart(server) => {
                 let node = next.servers[usize::from(server.0)].change();
-                node.durable.incarnation.0 += 1;
-                node.role = Some(self.historical.recover(node.durable.clone()));
+                node.role = Some(self.restarted(node));
             }
             Action::TakeOver(at) => {
                 next.left.takeovers -= 1;
@@ -454,6 +461,7 @@ impl<F: Fleet> Model<F> {
             self.carry(world, server, issued, from.map(|(leader, _)| leader), tale);
         }
         self.judge_ghosts(world, server);
+        self.judge_delays(world, server);
     }
 
     fn carry(
@@ -489,7 +497,6 @@ impl<F: Fleet> Model<F> {
             | HistoricalEffect::Delete(_) => {
                 let node = world.servers[usize::from(server.0)].change();
                 node.pending.push(issued);
-                node.pending.sort_by_key(|issued| issued.id.number);
             }
         }
     }

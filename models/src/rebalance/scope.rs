@@ -191,6 +191,7 @@ impl Scope {
             Property::DropJustified,
             Property::OneAction,
             Property::NoGhost,
+            Property::FullDelay,
         ];
         all.extend(self.needless_loads.map(|_| Property::NoNeedlessLoad));
         all.extend(self.recovers.then_some(Property::Recoverable));

@@ -127,7 +127,7 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             budget: Budget { moves: 1, takeovers: 1, crashes: 1, ..NONE },
-            needless_loads: Some(2),
+            needless_loads: Some(4),
             witnesses: &[Witness::DropOfOldTerm, Witness::RequestAcrossRestart],
             ..base(
                 "takeover-crash",
@@ -163,6 +163,19 @@ fn ours() -> Vec<Scope> {
             needless_loads: Some(2),
             witnesses: &[Witness::DropOfOldTerm],
             ..base("takeover-slow", "Another leader while loads and deletions take time.", 2, 1, 1)
+        },
+        Scope {
+            budget: Budget { moves: 3, failures: 1, ..NONE },
+            slow_loads: true,
+            slow_deletes: true,
+            witnesses: &[Witness::LoadedWhileDeleting],
+            ..base(
+                "slow-disk",
+                "A segment comes back to a server that is still deleting it.",
+                2,
+                1,
+                1,
+            )
         },
         Scope {
             operator: &[Operation::Decommission(0)],

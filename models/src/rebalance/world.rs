@@ -89,7 +89,7 @@ pub struct Node {
     pub role: Option<historical::State>,
     /// What it will start from while it is down.
     pub durable: historical::Durable,
-    /// Effects issued and not yet carried out, by number.
+    /// Effects issued and not yet carried out, oldest first.
     pub pending: Vec<Issued<HistoricalEffect>>,
     /// Segments whose files are on disk, ascending.
     pub disk: Vec<SegmentId>,
@@ -183,6 +183,8 @@ pub enum Broken {
     TwoActions(SegmentId, ServerId),
     /// A server announces a segment without files.
     Ghost(SegmentId, ServerId),
+    /// Files are deleted though the delay of a later drop is not over.
+    Early(SegmentId, ServerId),
     /// A load was decided though enough copies serve and stay.
     NeedlessLoad(SegmentId, ServerId),
 }
@@ -197,6 +199,7 @@ impl Broken {
             Self::Unjustified(..) => Property::DropJustified,
             Self::TwoActions(..) => Property::OneAction,
             Self::Ghost(..) => Property::NoGhost,
+            Self::Early(..) => Property::FullDelay,
             Self::NeedlessLoad(..) => Property::NoNeedlessLoad,
         }
     }

@@ -56,7 +56,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.meet(at, reply.stamp)?;
         if let Answer::RefusedTerm(fence) = reply.answer {
             self.told_of(fence.term);
-            return Ok(());
+            if self.state.term.is_none() {
+                return Ok(());
+            }
         }
         let old = self.state.copy(reply.segment, at);
         let settled = old.operation.filter(|op| self.settles(op, &reply));
