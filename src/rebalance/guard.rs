@@ -171,6 +171,13 @@ impl Guard {
         }
     }
 
+    /// Whether it is a second line of defence: while `term-fence` is kept, nothing is left for it to refuse in
+    /// any scope. It stands for itself where a coordinator that is not this one gives the orders.
+    #[must_use]
+    pub fn is_second_line(self) -> bool {
+        self == Self::DropEndsLoad
+    }
+
     /// The windows, holes and upstream issues that it answers; window and D numbers: dossier 8 and cases,
     /// windows 6 and 7 beyond the dossier's: a flap or restart, and a late duplicate.
     #[must_use]

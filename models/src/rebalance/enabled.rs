@@ -14,6 +14,9 @@ use super::world::Mail;
 impl<F: Fleet> Model<F> {
     /// Every event that may happen.
     pub fn enabled(&self, world: &WorldOf<F>, actions: &mut Vec<Action>) {
+        if world.watch.lost {
+            return;
+        }
         for at in 0..world.leaders.len() as u8 {
             self.enabled_of_leader(world, at, actions);
         }
@@ -198,8 +201,8 @@ impl<F: Fleet> Model<F> {
                 continue;
             }
             actions.push(Action::End(server, issued.id.number, false));
-            let fetch = matches!(issued.effect, HistoricalEffect::Fetch(_));
-            if fetch && world.left.failures > 0 {
+            let may_fail = !waits(issued);
+            if may_fail && world.left.failures > 0 {
                 actions.push(Action::End(server, issued.id.number, true));
             }
         }

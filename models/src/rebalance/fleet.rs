@@ -17,6 +17,8 @@ use surehold::rebalance::{
 };
 use surehold::{Machine, Verified};
 
+use super::window::{Pictured, Stage};
+
 /// A coordinator.
 pub trait Leader:
     Machine<
@@ -122,6 +124,12 @@ pub trait Leads {
     fn decides_next(&self) -> bool;
     /// Whether the next phase of the run is its first.
     fn begins_next(&self) -> bool;
+    /// How far a run is: 0 none, 1 the inventory is copied, 2 the queues too, 3 the marks too.
+    fn phase(&self) -> u8;
+    /// What the queue says of a server's copy.
+    fn stage(&self, server: ServerId, segment: SegmentId) -> Stage;
+    /// What the finished picture of a run says of a server.
+    fn pictured(&self, server: ServerId, segment: SegmentId) -> Pictured;
     /// A server that is asked to load and to drop a segment at once.
     fn contradiction(&self) -> Option<(ServerId, SegmentId)>;
     /// Whether nothing is queued, marked, waiting or due.
@@ -234,6 +242,18 @@ impl Leads for State {
         true
     }
 
+    fn phase(&self) -> u8 {
+        0
+    }
+
+    fn stage(&self, _server: ServerId, _segment: SegmentId) -> Stage {
+        Stage::Plain
+    }
+
+    fn pictured(&self, _server: ServerId, _segment: SegmentId) -> Pictured {
+        Pictured::default()
+    }
+
     fn contradiction(&self) -> Option<(ServerId, SegmentId)> {
         None
     }
@@ -311,6 +331,40 @@ impl Leads for upstream::State {
 
     fn begins_next(&self) -> bool {
         *self.run() == Run::Idle
+    }
+
+    fn phase(&self) -> u8 {
+        match self.run() {
+            Run::Idle => 0,
+            Run::Inventory(_) => 1,
+            Run::Queues(_) => 2,
+            Run::Ready(_) => 3,
+        }
+    }
+
+    fn stage(&self, server: ServerId, segment: SegmentId) -> Stage {
+        let half = upstream::State::callbacks(self).iter().any(|callback| {
+            matches!(callback, upstream::Callback::Drop { segment: of, from, .. }
+                if *of == segment && *from == server)
+        });
+        match self.peon(server) {
+            Some(peon) if peon.drops(segment) => Stage::Queued,
+            _ if half => Stage::Half,
+            Some(peon) if peon.is_marked(segment) => Stage::Marked,
+            Some(_) | None => Stage::Plain,
+        }
+    }
+
+    fn pictured(&self, server: ServerId, segment: SegmentId) -> Pictured {
+        let Run::Ready(holders) = self.run() else { return Pictured::default() };
+        let holder = holders.iter().find(|holder| holder.server == server);
+        let act = holder.and_then(|holder| holder.acts.get(&segment)).copied();
+        Pictured {
+            served: holder.is_some_and(|holder| holder.served.contains(&segment)),
+            marked: act == Some(Act::MoveFrom),
+            arriving: matches!(act, Some(Act::Load | Act::Replicate | Act::MoveTo)),
+            dropping: act == Some(Act::Drop),
+        }
     }
 
     fn contradiction(&self) -> Option<(ServerId, SegmentId)> {

@@ -162,6 +162,11 @@ impl<F: Fleet> Model<F> {
         if !self.managed(server) {
             return;
         }
+        let through = self.scope.window.is_none_or(|window| world.watch.suspect == Some(window));
+        if !through {
+            world.watch.lost |= facts.took_the_last() || facts.left_too_few();
+            return;
+        }
         if facts.took_the_last() && self.judges(Property::LastCopyKept) {
             break_once(&mut world.broken, Broken::LastDropped(segment, server));
         } else if facts.left_too_few() && self.judges(Property::RequiredKept) {

@@ -11,5 +11,6 @@ pub mod model;
 pub mod scope;
 pub mod scopes;
 pub mod tale;
+pub mod window;
 mod witness;
 pub mod world;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use surehold::rebalance::event::{Move, Outcome};
 use surehold::rebalance::historical;
 use surehold::rebalance::invariant::Property;
-use surehold::rebalance::message::{Action as Asked, Addressed, FromServer, ToServer};
-use surehold::rebalance::object::{Incarnation, LeaderId, SegmentId, ServerId, Term};
+use surehold::rebalance::message::{Action as Asked, Addressed, FromServer, Request, ToServer};
+use surehold::rebalance::object::{Fence, Incarnation, LeaderId, SegmentId, ServerId, Term};
 use surehold::rebalance::{
     CoordinatorEffect, CoordinatorEvent, HistoricalEffect, HistoricalEvent, Input, Task,
 };
@@ -109,6 +109,7 @@ impl<F: Fleet> Model<F> {
             needless: 0,
             broken: None,
             seen: Seen::default(),
+            watch: self.new_watch(leaders),
         };
         let mut tale = Tale::untold();
         self.elect(&mut world, 0, &mut tale);
@@ -453,7 +454,11 @@ impl<F: Fleet> Model<F> {
                 node.askers.push((request.segment, leader));
                 node.askers.sort_unstable();
             }
+            if !announced && announces {
+                self.watch_announced(world, server);
+            }
             if announced && !announces {
+                self.watch_dropped(world, server, leader);
                 self.judge_drop(world, server, request.segment, basis);
             }
         }
@@ -513,7 +518,7 @@ impl<F: Fleet> Model<F> {
         if let Some(coverage) = &self.coverage {
             coverage.told(&event);
         }
-        let step = match self.coordinator.step(&before, event) {
+        let step = match self.coordinator.step(&before, event.clone()) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal, tale);
@@ -525,6 +530,7 @@ impl<F: Fleet> Model<F> {
         }
         tale.decides(&step.decided_by);
         world.leaders[usize::from(at)].change().role = step.state;
+        self.watch_step(world, at, &before, &event);
         self.judge_decisions(world, at, &before, tale);
         for issued in step.effects {
             let CoordinatorEffect::Send(Addressed { server, message }) = issued.effect;
@@ -588,20 +594,30 @@ impl<F: Fleet> Model<F> {
                 Err(refusal) => coverage.refused(refusal),
             }
         }
-        if let Some(issued) = world.servers[0].pending.first() {
-            let fits = matches!(issued.effect, HistoricalEffect::Wait { .. });
-            let outcome = if fits { Outcome::Done } else { Outcome::Elapsed };
-            let event = HistoricalEvent::Outcome { id: issued.id, outcome };
-            match self.historical.step(role, event) {
-                Ok(_) => panic!("{event:?} was taken for the end of {:?}", issued.effect),
+        self.probe_unfit(role, coverage);
+        let old = CoordinatorEvent::Elected(Term(0));
+        let unknown = CoordinatorEvent::Disappeared(ServerId(99));
+        let task = Task::Callback(9);
+        let idle = CoordinatorEvent::Continue { task, input: Input::default() };
+        for event in [old, unknown, idle] {
+            match self.coordinator.step(&world.leaders[0].role, event.clone()) {
+                Ok(_) => panic!("{event:?} was taken"),
                 Err(refusal) => coverage.refused(refusal),
             }
         }
-        let old = CoordinatorEvent::Elected(Term(0));
-        let unknown = CoordinatorEvent::Disappeared(ServerId(99));
-        for event in [old, unknown] {
-            match self.coordinator.step(&world.leaders[0].role, event.clone()) {
-                Ok(_) => panic!("{event:?} was taken"),
+    }
+
+    /// An effect that is outstanding may end only as its kind can.
+    fn probe_unfit(&self, role: &historical::State, coverage: &Coverage) {
+        let ticket = Fence { term: Term(99), number: 99 };
+        let incarnation = role.stamp().incarnation;
+        let request = Request { ticket, incarnation, action: Asked::Load, segment: SegmentId(99) };
+        let asked = HistoricalEvent::Received(ToServer::Request(request));
+        let Ok(step) = self.historical.step(role, asked) else { return };
+        for issued in step.effects.iter().filter(|issued| issued.id.number > 0) {
+            let event = HistoricalEvent::Outcome { id: issued.id, outcome: Outcome::Elapsed };
+            match self.historical.step(&step.state, event) {
+                Ok(_) => panic!("{event:?} was taken for the end of {:?}", issued.effect),
                 Err(refusal) => coverage.refused(refusal),
             }
         }

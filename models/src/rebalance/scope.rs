@@ -4,6 +4,8 @@ use surehold::rebalance::event::{Rule, ServerInfo};
 use surehold::rebalance::invariant::Property;
 use surehold::rebalance::object::{SegmentId, ServerId, TierId};
 
+use super::window::Window;
+
 /// The tier of every server, unless a scope says otherwise.
 pub const TIER: TierId = TierId(0);
 
@@ -38,6 +40,8 @@ pub struct Scope {
     pub recovers: bool,
     /// Combinations that must occur within one path.
     pub witnesses: &'static [Witness],
+    /// If losses count only when they come through this window: the dossier's windows, one by one.
+    pub window: Option<Window>,
     /// When it is run.
     pub tier: Tier,
 }

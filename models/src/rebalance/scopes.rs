@@ -1,6 +1,7 @@
 //! The scopes of rebalance.
 
 use super::scope::{Budget, Operation, Place, Scope, Tier, Views, Witness};
+use super::window::Window;
 
 const NONE: Budget = Budget {
     moves: 0,
@@ -41,6 +42,7 @@ fn base(
         needless_loads: Some(0),
         recovers: true,
         witnesses: &[],
+        window: None,
         tier: Tier::Ci,
     }
 }
@@ -87,6 +89,12 @@ fn ours() -> Vec<Scope> {
             needless_loads: Some(2),
             witnesses: &[Witness::ZombieLoad],
             ..base("deficit", "There is a copy too few.", 3, 2, 1)
+        },
+        Scope {
+            budget: Budget { moves: 1, failures: 1, overdue: 1, losses: 1, ..NONE },
+            needless_loads: Some(3),
+            witnesses: &[Witness::FailedThenLoaded, Witness::ZombieLoad],
+            ..base("cold-start", "No copy is there yet, two are required.", 3, 2, 0)
         },
         Scope {
             budget: Budget { moves: 1, flaps: 1, overdue: 1, repeats: 1, ..NONE },
@@ -157,6 +165,12 @@ fn ours() -> Vec<Scope> {
             )
         },
         Scope {
+            budget: Budget { moves: 1, takeovers: 1, flaps: 1, ..NONE },
+            needless_loads: Some(4),
+            witnesses: &[Witness::DropOfOldTerm, Witness::DropAcrossFlap],
+            ..base("takeover-flap", "Another leader, and discovery loses a server.", 2, 1, 1)
+        },
+        Scope {
             budget: Budget { moves: 1, takeovers: 1, ..NONE },
             slow_loads: true,
             slow_deletes: true,
@@ -200,34 +214,48 @@ fn ours() -> Vec<Scope> {
 
 /// Scopes of upstream's variants.
 fn druid() -> Vec<Scope> {
-    let upstream = |scope: Scope| Scope {
-        tier: Tier::Upstream,
-        needless_loads: None,
-        recovers: false,
-        ..scope
-    };
-    let move_ = Budget { moves: 1, ..NONE };
-    vec![
-        upstream(Scope { budget: move_, ..base("druid-one", "One replica moves.", 2, 1, 1) }),
-        upstream(Scope {
-            budget: move_,
-            views: Views::Fresh,
-            ..base("druid-one-fresh", "One replica moves, and views are always fresh.", 2, 1, 1)
-        }),
-        upstream(Scope {
-            budget: move_,
-            ..base("druid-two", "One of two replicas moves.", 3, 2, 2)
-        }),
-        upstream(Scope {
-            budget: move_,
-            views: Views::Fresh,
-            ..base(
-                "druid-two-fresh",
-                "One of two replicas moves, and views are always fresh.",
-                3,
-                2,
-                2,
-            )
-        }),
-    ]
+    let views = [(Views::Swift, ""), (Views::Fresh, "-fresh")];
+    let mut all = Vec::new();
+    for (servers, required, copies) in [(2, 1, "one"), (3, 2, "two")] {
+        for (views, suffix) in views {
+            let name = leak(format!("druid-{copies}{suffix}"));
+            let question = "A move, and nothing else that need not happen.";
+            let scope = base(name, question, servers, required, usize::from(required));
+            let budget = Budget { moves: 1, ..NONE };
+            all.push(Scope { budget, views, ..upstream(scope) });
+            for window in Window::ALL {
+                let name = leak(format!("window-{}-{copies}{suffix}", window.number()));
+                let scope = base(name, window.says(), servers, required, usize::from(required));
+                let (budget, window) = (budget_of(window), Some(window));
+                all.push(Scope { budget, views, window, ..upstream(scope) });
+            }
+        }
+    }
+    all
+}
+
+fn upstream(scope: Scope) -> Scope {
+    Scope { tier: Tier::Upstream, needless_loads: None, recovers: false, ..scope }
+}
+
+/// The faults without which a window is not there.
+fn budget_of(window: Window) -> Budget {
+    let moves = Budget { moves: 1, ..NONE };
+    match window {
+        Window::Acked
+        | Window::Half
+        | Window::Between
+        | Window::Acknowledged
+        | Window::OldView
+        | Window::ViewAhead => moves,
+        Window::OtherLeader => Budget { takeovers: 1, ..moves },
+        Window::Overdue => Budget { overdue: 1, ..moves },
+        Window::Forgotten => Budget { flaps: 1, ..moves },
+        Window::Repeated => Budget { repeats: 1, ..moves },
+    }
+}
+
+/// Scopes are made once and live as long as the process: their names are static.
+fn leak(name: String) -> &'static str {
+    Box::leak(name.into_boxed_str())
 }

@@ -10,6 +10,7 @@ use surehold::rebalance::message::{FromServer, ToServer};
 use surehold::rebalance::object::{SegmentId, ServerId};
 
 use super::scope::Budget;
+use super::window::Watch;
 use crate::part::Part;
 
 /// The whole state of a model.
@@ -33,6 +34,8 @@ pub struct World<C> {
     pub broken: Option<Broken>,
     /// What a scope's witness looks for and the rest of the state does not tell.
     pub seen: Seen,
+    /// What is noted to name the window of a loss.
+    pub watch: Watch,
 }
 
 impl<C: Clone + std::hash::Hash> World<C> {

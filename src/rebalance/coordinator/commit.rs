@@ -25,7 +25,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if !self.judge.demands(Guard::AskBeforeMoveDrop, may) {
             return;
         }
-        if self.judge.keeps(Guard::DropAtOnce) {
+        if self.judge.applies(Guard::DropAtOnce) {
             self.create(id, from, Kind::Drop, None);
         } else {
             self.state.asked.push_back((id, from));

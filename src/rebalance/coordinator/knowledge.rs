@@ -11,11 +11,10 @@ use crate::guard::Guards;
 impl<V: Guards<Guard>> Turn<'_, V> {
     /// Whether what carries `new` may replace what carries `old`.
     fn is_news(&mut self, new: Stamp, old: Stamp) -> bool {
-        let newer = if self.judge.keeps(Guard::LifeOrders) {
-            new >= old
-        } else {
-            new.version >= old.version
-        };
+        let by_version = new.version >= old.version;
+        let by_life = new >= old;
+        let newer = by_life == by_version || self.judge.applies(Guard::LifeOrders);
+        let newer = if newer { by_life } else { by_version };
         self.judge.demands(Guard::NewerWins, newer)
     }
 
@@ -66,7 +65,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if settled.is_some() {
             new.operation = None;
         }
-        if self.judge.keeps(Guard::ReplyTeaches) && self.is_news(reply.stamp, old.stamp) {
+        let tells = (reply.has, reply.stamp) != (old.has, old.stamp);
+        if tells && self.judge.applies(Guard::ReplyTeaches) && self.is_news(reply.stamp, old.stamp)
+        {
             (new.has, new.stamp) = (reply.has, reply.stamp);
         }
         self.state.set_copy(reply.segment, at, new);

@@ -55,9 +55,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     pub(super) fn poll(&mut self, at: ServerId) -> Result<(), Refusal> {
         let server = self.state.server(at).ok_or(Refusal::UnknownServer(at))?;
         let mut fence = self.state.fence(server);
-        if !self.judge.keeps(Guard::FencedView) {
+        if !self.judge.applies(Guard::FencedView) {
             fence = Fence::default();
-        } else if !self.judge.keeps(Guard::FencedAgain) {
+        } else if fence.number > 0 && !self.judge.applies(Guard::FencedAgain) {
             fence.number = 0;
         }
         self.send(at, ToServer::Poll(fence));

@@ -20,7 +20,7 @@ struct Count {
 
 impl<V: Guards<Guard>> Turn<'_, V> {
     pub(super) fn run(&mut self, input: Input) {
-        if !self.judge.keeps(Guard::AskNow) && self.state.picture.is_none() {
+        if self.state.picture.is_none() && !self.judge.applies(Guard::AskNow) {
             self.state.picture = Some(self.state.segments.clone());
             return;
         }

@@ -115,7 +115,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// Windows 4 to 7: what is older than a fence that somebody already relies on.
     fn refuses(&mut self, request: &Request) -> Option<Answer> {
         let fence = self.state.fence();
-        if !self.judge.demands(Guard::TermFence, request.ticket.term >= fence.term) {
+        if self.is_of_old_term(request.ticket.term) {
             return Some(Answer::RefusedTerm(fence));
         }
         let same_life = request.incarnation == self.state.durable.incarnation;
@@ -129,8 +129,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         (self.state.outstanding.len() >= MAX_OUTSTANDING).then_some(Answer::Failed)
     }
 
+    fn is_of_old_term(&mut self, term: Term) -> bool {
+        let old = !self.judge.demands(Guard::TermFence, term >= self.state.durable.term);
+        if old && self.state.recalled {
+            self.judge.applies(Guard::TermSurvives);
+        }
+        old
+    }
+
     fn take_fence(&mut self, shown: Fence) {
         let fence = self.state.fence();
+        self.state.recalled &= shown.term < fence.term;
         if shown > fence {
             self.state.durable.term = shown.term;
             self.state.number = shown.number;
@@ -139,7 +148,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn poll(&mut self, shown: Fence) {
         let fence = self.state.fence();
-        if !self.judge.demands(Guard::TermFence, shown.term >= fence.term) {
+        if self.is_of_old_term(shown.term) {
             return self.send(FromServer::Outdated(fence));
         }
         self.take_fence(shown);

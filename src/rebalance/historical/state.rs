@@ -25,6 +25,8 @@ pub struct State {
     /// The highest number it was shown in its term.
     pub(crate) number: u32,
     pub(crate) version: u32,
+    /// Whether the newest term it was shown was shown to a life before this one.
+    pub(crate) recalled: bool,
     /// Segments being fetched, and whom to tell.
     pub(crate) loading: Table<SegmentId, Loading>,
     /// Segments whose files are still there though they are announced no more.
@@ -63,10 +65,12 @@ pub(crate) enum Owed {
 
 impl State {
     pub(crate) fn started(durable: Durable) -> Self {
+        let recalled = durable.term > Term::default();
         Self {
             durable,
             number: 0,
             version: 0,
+            recalled,
             loading: Table::new(),
             leaving: Table::new(),
             outstanding: Table::new(),

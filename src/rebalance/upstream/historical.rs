@@ -40,6 +40,7 @@ impl Machine for Historical {
         let mut step = self.0.step(state, event)?;
         step.state.version = 0;
         step.state.number = 0;
+        step.state.recalled = false;
         step.state.durable.term = Term::default();
         for issued in &mut step.effects {
             match &mut issued.effect {
