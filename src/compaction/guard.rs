@@ -9,8 +9,6 @@ pub enum Guard {
     AllPartitions,
     /// `result-proof`
     ResultProof,
-    /// `id-equality`
-    IdEquality,
     /// `plan-path-id`
     PlanPathId,
     /// `marker-path-id`
@@ -29,6 +27,10 @@ pub enum Guard {
     LookBeforeClaim,
     /// `own-claim`
     OwnClaim,
+    /// `sure-claim`
+    SureClaim,
+    /// `error-is-not-absence`
+    ErrorIsNotAbsence,
     /// `completed-final`
     CompletedFinal,
     /// `members-fresh`
@@ -47,10 +49,9 @@ pub enum Guard {
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::AllPartitions,
         Self::ResultProof,
-        Self::IdEquality,
         Self::PlanPathId,
         Self::MarkerPathId,
         Self::EmptyDerived,
@@ -60,6 +61,8 @@ impl Guard {
         Self::OnePlan,
         Self::LookBeforeClaim,
         Self::OwnClaim,
+        Self::SureClaim,
+        Self::ErrorIsNotAbsence,
         Self::CompletedFinal,
         Self::MembersFresh,
         Self::NoCompactRefused,
@@ -75,7 +78,6 @@ impl Guard {
         match self {
             Self::AllPartitions => "all-partitions",
             Self::ResultProof => "result-proof",
-            Self::IdEquality => "id-equality",
             Self::PlanPathId => "plan-path-id",
             Self::MarkerPathId => "marker-path-id",
             Self::EmptyDerived => "empty-derived",
@@ -85,6 +87,8 @@ impl Guard {
             Self::OnePlan => "one-plan",
             Self::LookBeforeClaim => "look-before-claim",
             Self::OwnClaim => "own-claim",
+            Self::SureClaim => "sure-claim",
+            Self::ErrorIsNotAbsence => "error-is-not-absence",
             Self::CompletedFinal => "completed-final",
             Self::MembersFresh => "members-fresh",
             Self::NoCompactRefused => "no-compact-refused",
@@ -111,7 +115,6 @@ impl Guard {
             Self::ResultProof => {
                 "A partition is proven by a complete block that names the plan and the partition, not by a marker."
             }
-            Self::IdEquality => "A marker counts for the plan whose id it names, and for no other.",
             Self::PlanPathId => {
                 "A plan's path carries its id: no plan is written over another, and a late write revives none."
             }
@@ -135,6 +138,10 @@ impl Guard {
             Self::OwnClaim => {
                 "Work begins only after the worker has waited and read back its own claim."
             }
+            Self::SureClaim => "Work begins only after a claim that was surely written.",
+            Self::ErrorIsNotAbsence => {
+                "A read or listing that fails says nothing: what it would have shown is not taken to be absent."
+            }
             Self::CompletedFinal => {
                 "A completed partition is not claimed again, however old its marker is."
             }
@@ -157,22 +164,12 @@ impl Guard {
         }
     }
 
-    /// Why no step ever names it as deciding, if none does: it is shown by its removal alone.
-    ///
-    /// `id-equality` is a second lock behind `marker-path-id`: while that is kept, nothing is left for it to
-    /// refuse. `marks-before-results` is an order of operations: the look it forbids is never made.
-    #[must_use]
-    pub fn leaves_no_trace(self) -> bool {
-        matches!(self, Self::IdEquality | Self::MarksBeforeResults)
-    }
-
     /// The upstream issues and holes that it answers; D: dossier 14.1, C: the public cases.
     #[must_use]
     pub fn answers(self) -> &'static [&'static str] {
         match self {
             Self::AllPartitions => &["M5"],
             Self::ResultProof => &["C1", "C7", "I2"],
-            Self::IdEquality => &["C1", "C7", "D1", "D2", "D3"],
             Self::PlanPathId => &["C1", "D2", "D4", "D11", "D12", "D13"],
             Self::MarkerPathId => &["C1", "C7", "D1", "D3", "D4", "D12"],
             Self::EmptyDerived => &["D1"],
@@ -182,6 +179,8 @@ impl Guard {
             Self::OnePlan => &["D13"],
             Self::LookBeforeClaim => &["M4"],
             Self::OwnClaim => &["D5"],
+            Self::SureClaim => &["D5"],
+            Self::ErrorIsNotAbsence => &["D11"],
             Self::CompletedFinal => &["C6", "M8"],
             Self::MembersFresh => &["C2", "C6", "C8"],
             Self::NoCompactRefused => &["no-compact set and removed"],

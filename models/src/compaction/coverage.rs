@@ -107,16 +107,10 @@ impl Coverage {
         }
         let rest = REFUSALS.iter().map(|name| (*name).to_string());
         let guards = Guard::ALL.iter().map(|guard| format!("guard {}", guard.name()));
-        let traceless: Vec<_> = Guard::ALL
-            .iter()
-            .filter(|guard| guard.leaves_no_trace())
-            .map(|guard| format!("guard {}", guard.name()))
-            .collect();
         let from = EFFECTS.len() * OUTCOMES.len();
         for (at, name) in rest.chain(guards).enumerate() {
             rows.push((name, self.counts[from + at].load(Ordering::Relaxed)));
         }
-        rows.retain(|(name, _)| !traceless.contains(name));
         rows
     }
 }

@@ -82,7 +82,7 @@ pub fn upstream() -> Vec<Run> {
 /// unnoticed by a property is then defence in depth for that property.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, IdEquality, LeastSurvives,
+        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, LeastSurvives,
         LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeResults, MembersFresh,
         NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanPathId, ResultProof,
         SweepOrphans, TwinsMerge,
@@ -95,22 +95,22 @@ pub fn mutants() -> Vec<Mutant> {
     let table: [Row; 26] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["M5", "I2"], &[AllPartitions], "early", ReplacedBeforeMarking),
-        (&["C1"], &[ResultProof, IdEquality, MarkerPathId], "two-then-one", NoSampleLost),
+        (&["C1"], &[ResultProof, MarkerPathId], "two-then-one", NoSampleLost),
         (
             &["C7", "D3"],
-            &[ResultProof, IdEquality, MarkerPathId],
+            &[ResultProof, MarkerPathId],
             "superseded-paused",
             NoSampleLost,
         ),
         (&["C7", "D12"], &[MarkerPathId], "superseded", NoDoubleWork),
         (&["D4"], &[MarkerPathId], "superseded", OnlyDeadPlansDeleted),
-        (&["D1"], &[EmptyDerived, IdEquality, MarkerPathId], "empty-partition", NoSampleLost),
+        (&["D1"], &[EmptyDerived, MarkerPathId], "empty-partition", NoSampleLost),
         (&["D2", "D11", "D13"], &[PlanPathId], "early", OnlyDeadPlansDeleted),
         (&["D12"], &[PlanPathId], "late-write", OnlyDeadPlansDeleted),
         (&["D4"], &[PlanPathId], "stale-cleaner", OnlyDeadPlansDeleted),
         (
             &["D13"],
-            &[PlanPathId, ResultProof, IdEquality, MarkerPathId],
+            &[PlanPathId, ResultProof, MarkerPathId],
             "stamped-early",
             NoSampleLost,
         ),

@@ -10,7 +10,7 @@ pub use state::State;
 
 use super::compactor::Durable;
 use super::effect::Effect;
-use super::event::{Event, Outcome, Refusal, Task};
+use super::event::{Event, Outcome, Refusal, Task, heard};
 use super::guard::Guard;
 use super::marker::{Finding, Marker, Status};
 use super::object::{BlockId, Body, DeletionMark, Key, MarkReason, PlanKey, Prefix};
@@ -54,13 +54,15 @@ impl<V: Guards<Guard>> Machine for Cleaner<V> {
         let mut turn =
             Turn { judge: Judge::new(&self.guards), state: state.clone(), effects: Vec::new() };
         match event {
-            Event::Continue { task: Task::Cycle, .. } if state.pass == Pass::Idle => {
+            Event::Continue { task: Task::Cycle, .. } if state.is_ready() => {
                 turn.go(Pass::AllMarkers, Effect::List(Prefix::AllMarkers));
             }
             Event::Continue { task, .. } => return Err(Refusal::NotReady(task)),
             Event::Outcome { id, outcome, .. } => {
+                let absence = turn.state.outstanding.absence(id);
                 turn.state.outstanding.settle(id, &outcome)?;
-                turn.go_on(outcome);
+                let heard = heard(outcome, absence, &mut turn.judge);
+                turn.go_on(heard);
             }
         }
         Ok(Step { state: turn.state, effects: turn.effects, decided_by: turn.judge.into_decided() })
@@ -135,7 +137,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 let partition = unread.remove(0);
                 let finding = match outcome {
                     Outcome::Found(Body::Marker(marker)) => {
-                        self.finding(&case, &marker, evidence.has_result(partition))
+                        self.finding(&marker, evidence.has_result(partition))
                     }
                     _ => None,
                 };
@@ -202,19 +204,19 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// What a marker proves, if it proves anything. That there is a result is proven by the result alone,
     /// and none was there when the blocks were listed.
-    fn finding(&mut self, case: &Case, marker: &Marker, has_result: bool) -> Option<Finding> {
+    fn finding(&mut self, marker: &Marker, has_result: bool) -> Option<Finding> {
         let Status::Completed(finding) = marker.status else { return None };
         let proves = match finding {
             Finding::Empty => true,
             Finding::Result(_) => self.judge.demands(Guard::ResultProof, has_result),
         };
-        let same = self.judge.demands(Guard::IdEquality, marker.plan == case.plan.id);
-        (proves && same).then_some(finding)
+        proves.then_some(finding)
     }
 
     /// The order of looking: marks first, so that a mark seen was there before any result was looked for.
     fn begin(&mut self, case: Case) {
-        if self.judge.keeps(Guard::MarksBeforeResults) {
+        // Here the order is decided; later steps follow what was decided here.
+        if self.judge.applies(Guard::MarksBeforeResults) {
             self.go(Pass::Marks(case, Evidence::default()), Effect::List(Prefix::Marks));
         } else {
             self.go(Pass::Blocks(case, Look::default()), Effect::List(Prefix::Blocks));

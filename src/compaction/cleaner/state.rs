@@ -28,6 +28,11 @@ impl State {
         Owner { process: self.process, incarnation: self.outstanding.incarnation() }
     }
 
+    /// Whether a pass may begin.
+    pub(super) fn is_ready(&self) -> bool {
+        self.pass == Pass::Idle && self.outstanding.has_room()
+    }
+
     /// Where its pass is.
     #[must_use]
     pub fn pass(&self) -> &Pass {

@@ -4,8 +4,8 @@
 //! misses in between it meets again before it works: see `job`. A plan made from an old listing has a
 //! block that is marked by then, and dies unworked.
 //!
-//! An error is not an absence (hole D11): it ends the cycle, or, of one partition's marker, leaves that
-//! partition alone.
+//! An error is not an absence (hole D11, guard `error-is-not-absence`): it ends the cycle, or, of one
+//! partition's marker, leaves that partition alone.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ use crate::guard::Guards;
 impl<V: Guards<Guard>> Turn<'_, V> {
     pub(super) fn begin_search(&mut self) -> Result<(), Refusal> {
         let free = self.state.jobs.len() < usize::from(self.limits.concurrency);
-        if self.state.search != Search::Idle || !free {
+        let ready = self.state.search == Search::Idle && self.state.outstanding.has_room();
+        if !ready || !free {
             return Err(Refusal::NotReady(Task::Cycle));
         }
         self.search(Search::Plans, Effect::List(Prefix::Plans));
@@ -66,7 +67,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Search::Checking(plan), Outcome::Listed(marks)) => self.check(plan, &marks, input),
             (Search::Looking(choice), Outcome::Absent) => self.claim(choice, input),
             (Search::Looking(choice), Outcome::Found(Body::Marker(marker))) => {
-                if self.is_free(&marker, &choice.plan, input) {
+                if self.is_free(&marker, input) {
                     self.claim(choice, input);
                 } else {
                     self.look_further(choice, input);
@@ -168,10 +169,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    fn is_free(&mut self, marker: &Marker, plan: &Arc<Plan>, input: Input) -> bool {
-        if !self.names(marker, plan) {
-            return true;
-        }
+    fn is_free(&mut self, marker: &Marker, input: Input) -> bool {
         if marker.is_completed() && self.judge.applies(Guard::CompletedFinal) {
             return false;
         }
@@ -191,7 +189,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if choice.plan.members(choice.partition).is_empty() {
             return self.look_further(choice, input);
         }
-        if *outcome != Outcome::Applied {
+        if !self.judge.demands(Guard::SureClaim, *outcome == Outcome::Applied) {
             return;
         }
         let slots = 0..self.limits.concurrency;
