@@ -3,6 +3,7 @@
 use surehold::compaction::Effect;
 use surehold::compaction::object::{BlockId, Body, Key, Prefix};
 
+use super::coverage::effect_name;
 use super::fleet::{Fleet, Seen as _};
 use super::model::*;
 use super::world::RoleState;
@@ -137,6 +138,9 @@ impl<F: Fleet> Model<F> {
 
     pub(super) fn fates(&self, effect: &Effect, mut each: impl FnMut(Fate)) {
         let faults = &self.scope.faults;
+        if faults.claims_only && effect_name(effect) != "put-claim" {
+            return;
+        }
         let (fails, unknown) = match effect {
             Effect::Put(..) | Effect::Delete(_) => (faults.write_fails, true),
             Effect::Wait(_) => (false, false),

@@ -395,6 +395,10 @@ impl<F: Fleet> Model<F> {
         if let Effect::List(Prefix::Marks) = effect {
             self.note_no_compact(world, process);
         }
+        if fate == Fate::Failed && effect == Effect::List(Prefix::Plans) {
+            let there = !world.store.plans.is_empty();
+            world.seen.plan_unread |= there && self.watches(Witness::PlanUnread);
+        }
         if let Effect::Get(Key::Plan(_)) = effect {
             let actor = world.processes[process as usize].change();
             actor.plan_read_failed = self.scope.atomic_plans && outcome == Outcome::Failed;

@@ -28,7 +28,17 @@ impl<F: Fleet> Model<F> {
         for act in self.scope.prefix {
             match *act {
                 Act::Run(process, until) => {
-                    if !self.run_until(&mut world, process, until, tale) {
+                    if !self.run_until(&mut world, process, until, Clock::Later, tale) {
+                        unreached = unreached.or(Some(*act));
+                    }
+                }
+                Act::RunBehind(process, until) => {
+                    if !self.run_until(&mut world, process, until, Clock::Behind, tale) {
+                        unreached = unreached.or(Some(*act));
+                    }
+                }
+                Act::Lose(process) => {
+                    if !self.lose(&mut world, process, tale) {
                         unreached = unreached.or(Some(*act));
                     }
                 }
@@ -36,6 +46,10 @@ impl<F: Fleet> Model<F> {
                     tale.pauses(&self.scope, process);
                     world.faults_left -= 1;
                     world.processes[process as usize].change().paused = true;
+                }
+                Act::Crash(process) => {
+                    tale.crashes(&self.scope, process);
+                    self.crash(&mut world, process);
                 }
                 Act::Expire => {
                     let mut actions = Vec::new();
@@ -66,6 +80,7 @@ impl<F: Fleet> Model<F> {
         world: &mut WorldOf<F>,
         process: u8,
         until: Until,
+        clock: Clock,
         tale: &mut Tale,
     ) -> bool {
         const ENOUGH: usize = 200;
@@ -77,9 +92,37 @@ impl<F: Fleet> Model<F> {
             if self.has_come(world, process, until) {
                 return true;
             }
-            self.run(world, process, number, Fate::Done, Choice::default(), tale);
+            self.run_by(world, process, number, clock, tale);
         }
         false
+    }
+
+    /// Carries out an operation. A clock other than the usual one shows only where a plan is stamped.
+    fn run_by(
+        &self,
+        world: &mut WorldOf<F>,
+        process: u8,
+        number: u16,
+        clock: Clock,
+        tale: &mut Tale,
+    ) {
+        if clock != Clock::Later && world.faults_left > 0 {
+            let (mut wrong, mut told) = (world.clone(), tale.clone());
+            let choice = Choice { clock, ..Choice::default() };
+            if self.run(&mut wrong, process, number, Fate::Done, choice, &mut told).is_some() {
+                (*world, *tale) = (wrong, told);
+                return;
+            }
+        }
+        self.run(world, process, number, Fate::Done, Choice::default(), tale);
+    }
+
+    /// Loses the write that a process is about to make.
+    fn lose(&self, world: &mut WorldOf<F>, process: u8, tale: &mut Tale) -> bool {
+        let pending = &world.processes[process as usize].pending;
+        let write = pending.iter().find(|i| matches!(i.effect, Effect::Put(..)));
+        let Some(number) = write.map(|issued| issued.id.number) else { return false };
+        self.run(world, process, number, Fate::Late, Choice::default(), tale).is_some()
     }
 
     pub(super) fn has_come(&self, world: &WorldOf<F>, process: u8, until: Until) -> bool {

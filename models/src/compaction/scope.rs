@@ -76,10 +76,16 @@ pub enum Act {
     Run(u8, Until),
     /// A process stands still.
     Pause(u8),
+    /// A process has crashed and started again.
+    Crash(u8),
     /// All claims that may expire have expired.
     Expire,
     /// The next late block has arrived.
     Upload,
+    /// A process has run alone until this, and the plan it made bears a time before the last plan's.
+    RunBehind(u8, Until),
+    /// The write that a process is about to make is on its way, and its reply is lost: it may land at any time.
+    Lose(u8),
 }
 
 /// How far a process has run.
@@ -111,7 +117,8 @@ impl Act {
         match self {
             Self::Run(_, Until::Gone) => "a cleaner has cleaned up".into(),
             Self::Run(_, Until::Deleting) => "a cleaner is about to delete a plan".into(),
-            Self::Run(process, until) => {
+            Self::Run(process, until) | Self::RunBehind(process, until) => {
+                let behind = matches!(self, Self::RunBehind(..));
                 let until = match until {
                     Until::PlanPending => "has stamped a plan",
                     Until::PlanWritten => "has written a plan",
@@ -123,10 +130,13 @@ impl Act {
                     Until::Deleting => "is about to delete a plan",
                     Until::Synced => "has listed the blocks",
                 };
-                format!("{} {until}", name(process))
+                let clock = if behind { " by a clock that is behind" } else { "" };
+                format!("{} {until}{clock}", name(process))
             }
             Self::Pause(process) => format!("{} stands still", name(process)),
+            Self::Crash(process) => format!("{} crashes", name(process)),
             Self::Expire => "claims expire".into(),
+            Self::Lose(process) => format!("the next write of {} is given up", name(process)),
             Self::Upload => "a late block arrives".into(),
         }
     }
@@ -174,6 +184,8 @@ pub struct Faults {
     pub same_second: bool,
     /// A planner's clock is behind: its plan bears an earlier second than the last plan, or a lesser id.
     pub clock_behind: bool,
+    /// Only claims may fail, be lost or late: what the role makes of it must keep work from being done twice.
+    pub claims_only: bool,
 }
 
 impl Faults {
@@ -188,6 +200,7 @@ impl Faults {
         read_fails: false,
         same_second: false,
         clock_behind: false,
+        claims_only: false,
     };
 
     /// This many of every kind that a plain object store and its processes know.
@@ -203,6 +216,7 @@ impl Faults {
             read_fails: true,
             same_second: false,
             clock_behind: true,
+            claims_only: false,
         }
     }
 
@@ -272,6 +286,40 @@ pub enum Witness {
     NoCompactSetAndRemoved,
     /// Two jobs of one compactor at work.
     TwoJobs,
+    /// Two plans lie in the bucket at once.
+    RivalPlans,
+    /// Two compactors work on different partitions of one plan.
+    TwoWorkers,
+    /// The marker of a completed partition has grown old while its plan is still there.
+    CompletedExpired,
+    /// A plan has another partition count than the plan that made one of its blocks.
+    CountChanged,
+    /// A plan is there after a plan that was made later already has a result.
+    WrittenLate,
+    /// Two plans of one second are there, and only one of them lists the late block.
+    OneSecondTwoListings,
+    /// Two plans are there, and the one made later has the lesser id.
+    ReversedIds,
+    /// A cleaner has a plan in hand that is gone, and another plan is there.
+    StaleCleaner,
+    /// A parent is marked of a plan in a cleaner's hand that has an empty partition.
+    EmptyProven,
+    /// A result is there, and its marker is still the claim of a life before.
+    CrashedAfterBlock,
+    /// A cleaner has started again, and markers are there whose plan is gone.
+    CrashedWhileCleaning,
+    /// The fault is spent, and some partitions of a plan have a result and others have none.
+    HalfDoneAfterFault,
+    /// A listing of plans failed while a plan was there.
+    PlanUnread,
+    /// A plan with a result lists a block that bears a no-compact mark.
+    BarredUnderPlan,
+    /// A marker says completed of a plan that is gone, and another plan is there.
+    CompletionOfGonePlan,
+    /// A claim is there whose writer lives, and neither works on it nor is about to.
+    ClaimGivenUp,
+    /// A plan without a result is there, and a block of it is marked.
+    BornDead,
 }
 
 /// The group of every scope.
@@ -282,7 +330,7 @@ impl Scope {
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {
         // After a fault work may be done twice; a prefix with a fault leaves nothing to ask.
-        let disturbed = self.prefix.iter().any(|act| matches!(act, Act::Pause(_)));
+        let disturbed = self.prefix.iter().any(|act| matches!(act, Act::Pause(_) | Act::Lose(_) | Act::Crash(_)));
         let asked = |p: &Property| match p {
             Property::Recoverable => self.goal.is_some(),
             Property::NoDoubleWork => !disturbed,
@@ -330,7 +378,9 @@ impl Scope {
             parts.push(format!("{} jobs each", self.concurrency));
         }
         if self.faults.budget > 0 {
-            parts.push(format!("{} of {}", self.faults.budget, self.faults.kinds().join("/")));
+            let hit = if self.faults.claims_only { " of a claim" } else { "" };
+            let kinds = self.faults.kinds().join("/");
+            parts.push(format!("{} of {kinds}{hit}", self.faults.budget));
         }
         if !self.operator.is_empty() {
             parts.push(format!("{} operator acts", self.operator.len()));

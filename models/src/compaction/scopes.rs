@@ -67,6 +67,31 @@ const LEFT_BEHIND: &[Act] = &[
     Act::Run(2, Until::Gone),
     Act::Upload,
 ];
+/// The same, and the second plan is written by a planner whose clock is behind: it bears an earlier time.
+const STAMPED_BEHIND: &[Act] = &[
+    Act::Run(0, Until::Merged),
+    Act::Pause(0),
+    Act::Expire,
+    Act::Run(1, Until::PlanDone),
+    Act::Run(2, Until::Gone),
+    Act::Upload,
+    Act::RunBehind(1, Until::PlanWritten),
+];
+/// A worker has given up the completion of the first partition, though it may still land; it has done the
+/// partition again, the plan is cleaned up, and a late block has come.
+const LATE_COMPLETION: &[Act] = &[
+    Act::Run(0, Until::Uploaded),
+    Act::Lose(0),
+    Act::Expire,
+    Act::Run(0, Until::PlanDone),
+    Act::Run(1, Until::Gone),
+    Act::Upload,
+];
+/// A planner stands still with a stamped plan; another's plan of the same blocks is completed.
+const OLD_PLAN: &[Act] =
+    &[Act::Run(1, Until::PlanPending), Act::Pause(1), Act::Run(0, Until::PlanDone)];
+/// Two workers have merged a partition each, and are about to write the metas of the results.
+const BOTH_MERGED: &[Act] = &[Act::Run(0, Until::Uploaded), Act::Run(1, Until::Merged), Act::Crash(0)];
 /// A cleaner is about to delete the first plan; another has cleaned up meanwhile, and a late block has come.
 const STALE_CLEANER: &[Act] = &[
     Act::Run(0, Until::PlanDone),
@@ -79,8 +104,13 @@ const OLD_LISTING: &[Act] = &[Act::Run(1, Until::Synced), Act::Run(0, Until::Pla
 /// A planner knows the early blocks, another the late one as well.
 const TWO_LISTINGS: &[Act] = &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::Synced)];
 /// The same, and the planner of the former stands still.
-const STAMPED_PAUSED: &[Act] =
-    &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending), Act::Pause(1)];
+const STAMPED_PAUSED: &[Act] = &[
+    Act::Run(0, Until::Synced),
+    Act::Upload,
+    Act::Run(1, Until::PlanPending),
+    Act::Pause(1),
+    Act::Run(0, Until::PlanDone),
+];
 
 /// One fault of one kind.
 const PAUSE: Faults = Faults { budget: 1, pause: true, ..Faults::NONE };
@@ -115,6 +145,7 @@ fn ours() -> Vec<Scope> {
     vec![
         Scope {
             picks: 2,
+            witnesses: &[Witness::ParentMarked, Witness::RivalPlans, Witness::TwoWorkers],
             ..base(
                 "early",
                 "Two compactors plan and work at once, and no block comes late: is anything done twice?",
@@ -123,17 +154,14 @@ fn ours() -> Vec<Scope> {
         Scope {
             split_above_bytes: ONE_PARTITION,
             completed_age: true,
+            witnesses: &[Witness::ParentMarked, Witness::CompletedExpired, Witness::TakenOverWhileAlive],
             ..base("one-partition", "Two workers want one partition, and markers grow old.")
         },
         Scope {
             late: vec![LATE],
             split_above_bytes: ONE_PARTITION,
             max_plans: 4,
-            witnesses: &[
-                Witness::ParentMarked,
-                Witness::SecondPlanDone,
-                Witness::SupersededWhilePicked,
-            ],
+            witnesses: &[Witness::ParentMarked, Witness::SecondPlanDone, Witness::SupersededWhilePicked],
             ..base("late-block", "A late block makes a second plan at any moment.")
         },
         Scope {
@@ -148,15 +176,12 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             late: vec![LATE],
-            prefix: TAKEN_OVER,
+            prefix: LEFT_BEHIND,
             split_above_bytes: ONE_PARTITION,
+            max_plans: 5,
             beats: false,
             faults: PAUSE,
-            witnesses: &[
-                Witness::SecondPlanDone,
-                Witness::SupersededWhilePaused,
-                Witness::TwinResults,
-            ],
+            witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePaused, Witness::TwinResults, Witness::CompletionOfGonePlan],
             ..base(
                 "superseded-paused",
                 "A worker that has passed every check stands still while its plan is superseded (#7205).",
@@ -166,16 +191,17 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             prefix: DONE,
             split_above_bytes: 4,
-            witnesses: &[Witness::SecondPlanDone],
+            witnesses: &[Witness::SecondPlanDone, Witness::CountChanged],
             ..base("two-then-one", "The second plan has one partition, the first had two.")
         },
         Scope {
             late: vec![LATE],
             prefix: STAMPED_PAUSED,
-            split_above_bytes: 3,
-            max_plans: 2,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 6,
             beats: false,
             faults: PAUSE,
+            witnesses: &[Witness::ParentMarked, Witness::WrittenLate],
             ..base(
                 "stamped-early",
                 "A plan is stamped before another is made, and written after it (D13).",
@@ -192,7 +218,7 @@ fn ours() -> Vec<Scope> {
             cleaners: 2,
             prefix: STALE_CLEANER,
             split_above_bytes: ONE_PARTITION,
-            witnesses: &[Witness::SecondPlanDone],
+            witnesses: &[Witness::SecondPlanDone, Witness::StaleCleaner],
             ..base("stale-cleaner", "A cleaner acts on what it saw before another cleaned up (D4).")
         },
         Scope {
@@ -218,6 +244,7 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             prefix: DONE,
             beats: false,
+            witnesses: &[Witness::ParentMarked, Witness::EmptyProven, Witness::SupersededWhilePicked],
             ..base(
                 "empty-partition",
                 "A partition that lists no block, and does in the next plan (D1).",
@@ -237,7 +264,7 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             prefix: DONE,
             beats: false,
-            witnesses: &[Witness::ParentMarked, Witness::EmptyCompleted],
+            witnesses: &[Witness::ParentMarked, Witness::EmptyCompleted, Witness::SupersededWhilePicked],
             ..base(
                 "thin-partition-two-workers",
                 "The same with two workers, of whom one may stand aside while the plan is superseded.",
@@ -245,11 +272,13 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             faults: CLOCK,
+            witnesses: &[Witness::ParentMarked, Witness::ReversedIds],
             ..base("clocks", "Planners' clocks agree too well, or run backwards (D2, D3).")
         },
         Scope {
             compactors: 1,
             faults: CRASH,
+            witnesses: &[Witness::ParentMarked, Witness::CrashedAfterBlock, Witness::CrashedWhileCleaning],
             ..base("crash", "A process crashes between any two operations.")
         },
         Scope {
@@ -281,16 +310,19 @@ fn ours() -> Vec<Scope> {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
             faults: READ,
+            witnesses: &[Witness::ParentMarked, Witness::PlanUnread],
             ..base("read-error", "A read fails: it is not taken for an absence (D11).")
         },
         Scope {
             compactors: 1,
             faults: Faults::any(1),
+            witnesses: &[Witness::ParentMarked, Witness::HalfDoneAfterFault, Witness::CrashedAfterBlock],
             ..base("any-fault", "One fault of any kind, two partitions, one worker.")
         },
         Scope {
             compactors: 1,
             operator: vec![SetNoCompact('X')],
+            witnesses: &[Witness::ParentMarked, Witness::BarredUnderPlan],
             ..base("no-compact-set", "The operator bars a block at any moment (#6576).")
         },
         Scope {
@@ -300,10 +332,82 @@ fn ours() -> Vec<Scope> {
             ..base("no-compact-set-removed", "The operator bars a block and thinks better of it.")
         },
         Scope {
+            late: vec![LATE],
+            prefix: TWO_LISTINGS,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 4,
+            beats: false,
+            witnesses: &[Witness::SecondPlanDone, Witness::OneSecondTwoListings],
+            ..base("two-listings", "Two planners who saw different blocks plan in one second (D2).")
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: STAMPED_BEHIND,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 5,
+            beats: false,
+            faults: Faults { budget: 2, clock_behind: true, pause: true, ..Faults::NONE },
+            witnesses: &[Witness::SecondPlanDone, Witness::CompletionOfGonePlan],
+            ..base(
+                "clock-behind",
+                "A worker left behind completes under a plan that bears an earlier time than its own (D3).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: LATE_COMPLETION,
+            compactors: 1,
+            max_plans: 5,
+            beats: false,
+            faults: LATE_WRITE,
+            witnesses: &[Witness::SecondPlanDone, Witness::CompletionOfGonePlan],
+            ..base(
+                "late-completion",
+                "A completion that its writer gave up lands when its plan is superseded (D12).",
+            )
+        },
+        Scope {
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            faults: Faults { claims_only: true, ..LOST },
+            witnesses: &[Witness::ParentMarked, Witness::ClaimGivenUp],
+            ..base(
+                "claim-lost",
+                "A claim fails, or takes effect and its reply is lost: two workers, one partition (D5).",
+            )
+        },
+        Scope {
+            max_plans: 4,
+            prefix: OLD_PLAN,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            faults: PAUSE,
+            witnesses: &[Witness::BornDead],
+            ..base(
+                "old-listing",
+                "A planner who stood still writes its plan after the blocks were compacted (#7157).",
+            )
+        },
+        Scope {
+            prefix: BOTH_MERGED,
+            faults: CRASH,
+            beats: false,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::HalfDoneAfterFault,
+            ],
+            ..base(
+                "crash-two-workers",
+                "Two workers, two partitions, and a crash between any two operations from the merge on.",
+            )
+        },
+        Scope {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
             faults: CRASH,
             tier: Tier::Deep,
+            witnesses: &[Witness::ParentMarked, Witness::CrashedAfterBlock, Witness::TakenOverWhileAlive],
             ..base(
                 "crash-two-compactors",
                 "A process crashes between any two operations, and another takes over.",
@@ -316,6 +420,7 @@ fn ours() -> Vec<Scope> {
             tier: Tier::Nightly,
             prefix: DONE,
             beats: false,
+            witnesses: &[Witness::TwoCleanersOnePlan, Witness::SecondPlanDone],
             ..base("two-cleaners-late-block", "Two cleaners and a late block.")
         },
         Scope {
@@ -324,6 +429,7 @@ fn ours() -> Vec<Scope> {
             prefix: WRITTEN,
             beats: false,
             tier: Tier::Nightly,
+            witnesses: &[Witness::ParentMarked, Witness::CrashedAfterBlock, Witness::TakenOverWhileAlive],
             ..base("one-fault", "Early blocks and one fault of any kind.")
         },
         Scope {
@@ -332,11 +438,13 @@ fn ours() -> Vec<Scope> {
             split_above_bytes: 4,
             max_plans: 4,
             tier: Tier::Nightly,
+            witnesses: &[Witness::SecondPlanDone, Witness::CountChanged],
             ..base("two-one-two", "Partition counts 2, 1, 2.")
         },
         Scope {
             late: vec![LATE],
             tier: Tier::Deep,
+            witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePicked],
             ..base(
                 "late-block-two-partitions",
                 "A late block at any moment, two partitions, from the very start.",
@@ -347,6 +455,7 @@ fn ours() -> Vec<Scope> {
             split_above_bytes: ONE_PARTITION,
             beats: false,
             tier: Tier::Nightly,
+            witnesses: &[Witness::ParentMarked, Witness::RivalPlans],
             ..base("three-compactors", "Three compactors, two of them planning at once.")
         },
         Scope {
@@ -355,6 +464,7 @@ fn ours() -> Vec<Scope> {
             prefix: DONE,
             beats: false,
             tier: Tier::Deep,
+            witnesses: &[Witness::TwoCleanersOnePlan, Witness::SecondPlanDone],
             ..base(
                 "two-cleaners-late-block-two-partitions",
                 "Two cleaners, a late block, two partitions.",
@@ -364,17 +474,20 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             faults: Faults::any(1),
             tier: Tier::Deep,
+            witnesses: &[Witness::SecondPlanDone, Witness::CrashedAfterBlock],
             ..base("late-block-one-fault", "One late block together with one fault of any kind.")
         },
         Scope {
             late: vec![LATE, Upload::whole('O', 2, 2)],
             max_plans: 5,
             tier: Tier::Deep,
+            witnesses: &[Witness::SecondPlanDone],
             ..base("two-late-blocks", "Two late blocks.")
         },
         Scope {
             faults: Faults::any(2),
             tier: Tier::Deep,
+            witnesses: &[Witness::ParentMarked, Witness::HalfDoneAfterFault],
             ..base("two-faults", "Two faults of any kind.")
         },
     ]

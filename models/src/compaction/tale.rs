@@ -11,7 +11,7 @@ use super::scope::Scope;
 use super::world::{Store, Write};
 
 /// A story being told, or not: an untold one costs nothing.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tale {
     lines: Option<Vec<Line>>,
 }

@@ -55,6 +55,8 @@ pub struct Seen {
     pub unknown_applied: bool,
     /// A late write landed.
     pub unknown_landed: bool,
+    /// A listing of plans failed while a plan was there.
+    pub plan_unread: bool,
 }
 
 /// A process of the fleet.
