@@ -98,6 +98,7 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
         "a partition of a plan that is gone is written completed while another plan is there" => CompletionOfGonePlan,
         "a claim is there whose writer lives and has given it up" => ClaimGivenUp,
         "a plan is there that nobody has worked on, and a block of it is marked" => BornDead,
+        "a partition is taken over after a crash while another worker has another one" => TakenOverAfterCrash,
     }
 }
 

@@ -7,7 +7,7 @@ use surehold::compaction::object::{Key, Prefix};
 use super::fleet::{Fleet, Seen as _};
 use super::model::*;
 use super::tale::Tale;
-use super::world::RoleState;
+use super::world::{RoleState, Write};
 
 impl<F: Fleet> Model<F> {
     /// Takes the steps that nobody else can tell, until there is none.
@@ -72,9 +72,16 @@ impl<F: Fleet> Model<F> {
     ) -> bool {
         let effect = &issued.effect;
         let faults = &self.scope.faults;
+        // What the budget does not allow any more cannot hit an operation.
+        let is_calm = world.faults_left == 0;
         let cleaner = process >= self.scope.compactors;
-        let only_marker = cleaner && self.scope.cleaners == 1 && faults.budget == 0;
-        let reads_fail = faults.budget > 0 && faults.read_fails;
+        let is_mark =
+            |write: &Write| matches!(write.key, Key::GlobalDeletionMark(_) | Key::DeletionMark(_));
+        let only_marker = cleaner
+            && self.scope.cleaners == 1
+            && is_calm
+            && !world.late.iter().any(is_mark);
+        let reads_fail = !is_calm && faults.read_fails;
         let steady = |key: &Key| match key {
             // Once there, never gone: nothing deletes blocks or deletion marks here.
             Key::Meta(_) | Key::DeletionMark(_) | Key::GlobalDeletionMark(_) => {
@@ -93,8 +100,8 @@ impl<F: Fleet> Model<F> {
                 !reads_fail && only_marker && self.scope.operator.is_empty()
             }
             Effect::List(_) => false,
-            Effect::Put(Key::Chunks(_) | Key::Index(_), _) => !faults.writes_fail(),
-            Effect::Put(Key::DeletionMark(_), _) => !self.dated && faults.budget == 0,
+            Effect::Put(Key::Chunks(_) | Key::Index(_), _) => is_calm || !faults.writes_fail(),
+            Effect::Put(Key::DeletionMark(_), _) => !self.dated && is_calm,
             Effect::Put(Key::GlobalDeletionMark(_), _) => false,
             Effect::Put(..) | Effect::Delete(_) => false,
             Effect::Merge(merge) => !reads_fail && !self.has_attempt(world, merge),

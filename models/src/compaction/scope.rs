@@ -99,6 +99,8 @@ pub enum Until {
     PlanDone,
     /// It has picked a partition and is about to look at its marker.
     Picked,
+    /// It has claimed a partition, and waits before it reads the claim back.
+    Claimed,
     /// It has merged, and is about to write the result's meta.
     Merged,
     /// It has uploaded a result, and is about to write that its partition is completed.
@@ -124,6 +126,7 @@ impl Act {
                     Until::PlanWritten => "has written a plan",
                     Until::PlanDone => "has completed a plan",
                     Until::Picked => "has picked a partition",
+                    Until::Claimed => "has claimed a partition",
                     Until::Merged => "has merged a partition",
                     Until::Uploaded => "has uploaded a result",
                     Until::Gone => "has cleaned up",
@@ -320,6 +323,8 @@ pub enum Witness {
     ClaimGivenUp,
     /// A plan without a result is there, and a block of it is marked.
     BornDead,
+    /// A partition is worked on that a life before had claimed, while another worker has another partition.
+    TakenOverAfterCrash,
 }
 
 /// The group of every scope.

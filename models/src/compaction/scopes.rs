@@ -90,8 +90,9 @@ const LATE_COMPLETION: &[Act] = &[
 /// A planner stands still with a stamped plan; another's plan of the same blocks is completed.
 const OLD_PLAN: &[Act] =
     &[Act::Run(1, Until::PlanPending), Act::Pause(1), Act::Run(0, Until::PlanDone)];
-/// Two workers have merged a partition each, and are about to write the metas of the results.
-const BOTH_MERGED: &[Act] = &[Act::Run(0, Until::Uploaded), Act::Run(1, Until::Merged), Act::Crash(0)];
+/// A worker has crashed with a claim that it has not begun to work on; another works on the other partition.
+const CLAIM_LEFT: &[Act] =
+    &[Act::Run(0, Until::Claimed), Act::Run(1, Until::Merged), Act::Crash(0)];
 /// A cleaner is about to delete the first plan; another has cleaned up meanwhile, and a late block has come.
 const STALE_CLEANER: &[Act] = &[
     Act::Run(0, Until::PlanDone),
@@ -389,17 +390,22 @@ fn ours() -> Vec<Scope> {
             )
         },
         Scope {
-            prefix: BOTH_MERGED,
+            prefix: CLAIM_LEFT,
             faults: CRASH,
             beats: false,
-            witnesses: &[
-                Witness::ParentMarked,
-                Witness::CrashedAfterBlock,
-                Witness::HalfDoneAfterFault,
-            ],
+            witnesses: &[Witness::ParentMarked, Witness::TakenOverAfterCrash],
             ..base(
                 "crash-two-workers",
-                "Two workers, two partitions, and a crash between any two operations from the merge on.",
+                "Two workers, two partitions: one crashes with a claim in its name, and its work is taken over.",
+            )
+        },
+        Scope {
+            prefix: DONE,
+            faults: CRASH,
+            witnesses: &[Witness::ParentMarked, Witness::CrashedWhileCleaning],
+            ..base(
+                "crash-at-the-end",
+                "Two compactors, two partitions, and a crash between any two operations of the clean-up.",
             )
         },
         Scope {
@@ -597,6 +603,17 @@ fn theirs() -> Vec<Scope> {
             ..base(
                 "cortex-stamped-early",
                 "A plan is stamped before another is made, and written after it (D13).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: STAMPED,
+            split_above_bytes: 3,
+            max_plans: 2,
+            atomic_plans: true,
+            ..base(
+                "cortex-stamped-early-atomic",
+                "The same where a plan is created only if there is none: what is left of D13.",
             )
         },
         Scope {

@@ -13,7 +13,7 @@ use super::scopes;
 pub struct Mutant {
     /// The holes and upstream issues, as the dossier and the cases name them.
     pub holes: &'static [&'static str],
-    /// The guards removed together: more than one where they cover each other.
+    /// The guards removed, more than one where they cover each other.
     pub guards: &'static [Guard],
     /// The run.
     pub run: Run,
@@ -78,50 +78,49 @@ pub fn upstream() -> Vec<Run> {
 
 /// The verified protocol without some guards: each removal must be noticed.
 ///
-/// Where guards cover each other, they are removed together; a removal of one of them alone that goes
-/// unnoticed by a property is then defence in depth for that property.
+/// Where guards cover each other, they are removed together. Of a guard whose removal alone nothing notices, a
+/// row says so, and the run shows it: it is defence in depth.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, LeastSurvives,
+        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, ErrorIsNotAbsence, LeastSurvives,
         LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeResults, MembersFresh,
         NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanPathId, ResultProof,
-        SweepOrphans, TwinsMerge,
+        SureClaim, SweepOrphans, TwinsMerge,
     };
     use Property::{
         NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
         ReplacedBeforeMarking,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let table: [Row; 26] = [
+    let noticed: [Row; 34] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["M5", "I2"], &[AllPartitions], "early", ReplacedBeforeMarking),
+        (&["C1"], &[ResultProof, MarkerPathId], "superseded", NoSampleLost),
         (&["C1"], &[ResultProof, MarkerPathId], "two-then-one", NoSampleLost),
-        (
-            &["C7", "D3"],
-            &[ResultProof, MarkerPathId],
-            "superseded-paused",
-            NoSampleLost,
-        ),
-        (&["C7", "D12"], &[MarkerPathId], "superseded", NoDoubleWork),
-        (&["D4"], &[MarkerPathId], "superseded", OnlyDeadPlansDeleted),
+        (&["C7"], &[ResultProof, MarkerPathId], "superseded-paused", NoSampleLost),
+        (&["C7"], &[MarkerPathId], "superseded", NoDoubleWork),
         (&["D1"], &[EmptyDerived, MarkerPathId], "empty-partition", NoSampleLost),
-        (&["D2", "D11", "D13"], &[PlanPathId], "early", OnlyDeadPlansDeleted),
-        (&["D12"], &[PlanPathId], "late-write", OnlyDeadPlansDeleted),
+        (&["D2"], &[PlanPathId], "two-listings", OnlyDeadPlansDeleted),
+        (&["D2"], &[PlanPathId, ResultProof, MarkerPathId], "two-listings", NoSampleLost),
+        (&["D3"], &[ResultProof, MarkerPathId], "clock-behind", NoSampleLost),
         (&["D4"], &[PlanPathId], "stale-cleaner", OnlyDeadPlansDeleted),
-        (
-            &["D13"],
-            &[PlanPathId, ResultProof, MarkerPathId],
-            "stamped-early",
-            NoSampleLost,
-        ),
+        (&["D4"], &[MarkerPathId], "stale-cleaner", OnlyDeadPlansDeleted),
+        (&["D4"], &[MarkerPathId], "superseded", OnlyDeadPlansDeleted),
+        (&["D5"], &[OwnClaim, SureClaim], "claim-lost", NoDoubleWork),
+        (&["D11"], &[ErrorIsNotAbsence], "read-error", OnlyDeadPlansDeleted),
+        (&["D11"], &[ErrorIsNotAbsence, PlanPathId], "read-error", OnlyDeadPlansDeleted),
+        (&["D12"], &[PlanPathId], "late-write", OnlyDeadPlansDeleted),
+        (&["D12"], &[ResultProof, MarkerPathId], "late-completion", NoSampleLost),
+        (&["D13"], &[PlanPathId], "stamped-early", OnlyDeadPlansDeleted),
+        (&["D13"], &[PlanPathId, ResultProof, MarkerPathId], "stamped-early", NoSampleLost),
+        (&["D13"], &[OnePlan], "early", NoDoubleWork),
         (&["two cleaners on one plan"], &[LeastSurvives], "twins", NoSampleLost),
         (&["two cleaners on one plan"], &[MarksBeforeResults], "two-cleaners", NoDoubleWork),
         (&["C2", "C20"], &[MarkAllBeforeDelete], "early", OnlyDeadPlansDeleted),
         (&["C2"], &[MarkAllBeforeDelete], "early", NoDoubleWork),
-        (&["D13"], &[OnePlan], "early", NoDoubleWork),
         (&["M4"], &[LookBeforeClaim], "one-partition", NoDoubleWork),
-        (&["D5"], &[OwnClaim], "one-partition", NoDoubleWork),
-        (&["C6", "M8"], &[CompletedFinal], "one-partition", NoDoubleWork),
+        (&["M4"], &[OwnClaim], "one-partition", NoDoubleWork),
+        (&["M8"], &[CompletedFinal], "one-partition", NoDoubleWork),
         (&["C6", "C8"], &[MembersFresh], "early", NoDoubleWork),
         (
             &["no-compact set and removed"],
@@ -130,17 +129,40 @@ pub fn mutants() -> Vec<Mutant> {
             NoSampleLost,
         ),
         (&["C9"], &[NoCompactUnmarked], "no-compact-set", NoCompactRespected),
-        (&["C4"], &[DeadPlansGo], "early", Recoverable),
-        (&["C5"], &[SweepOrphans], "one-partition", Recoverable),
+        (&["C4"], &[DeadPlansGo], "no-compact-set", Recoverable),
+        (&["C5"], &[SweepOrphans], "crash-at-the-end", Recoverable),
         (&["D10"], &[TwinsMerge], "pause", Recoverable),
-        (&["D10"], &[TwinsMerge], "lost-reply", Recoverable),
     ];
-    let mutant = |(holes, guards, name, property): Row| {
+    let unnoticed: [Row; 5] = [
+        (&["C1"], &[ResultProof], "superseded", NoSampleLost),
+        (&["D3"], &[ResultProof], "clock-behind", NoSampleLost),
+        (&["D12"], &[ResultProof], "late-completion", NoSampleLost),
+        (&["D1"], &[EmptyDerived], "empty-partition", NoSampleLost),
+        (&["D5"], &[SureClaim], "claim-lost", NoDoubleWork),
+    ];
+    let mutant = |(holes, guards, name, property): Row, expected| {
         let variant = Variant::Without(guards.to_vec());
-        let run = Run::asked(variant, known(name), property, Expected::Violated(property));
-        Mutant { holes, guards, run }
+        Mutant { holes, guards, run: Run::asked(variant, known(name), property, expected) }
     };
-    table.into_iter().map(mutant).collect()
+    let noticed = noticed.into_iter().map(|row| mutant(row, Expected::Violated(row.3)));
+    let unnoticed = unnoticed.into_iter().map(|row| mutant(row, Expected::Verified));
+    noticed.chain(unnoticed).collect()
+}
+
+/// The guards that cover a guard whose removal alone is not noticed: each of the others in some row that it
+/// takes part in. Empty if it is removed alone, and noticed.
+pub fn covered_by(guard: Guard) -> Vec<Guard> {
+    let mutants = mutants();
+    let noticed = || mutants.iter().filter(|mutant| mutant.run.expected != Expected::Verified);
+    if noticed().any(|mutant| mutant.guards == [guard]) {
+        return Vec::new();
+    }
+    let with = noticed().filter(|mutant| mutant.guards.contains(&guard));
+    let mut others: Vec<_> = with.flat_map(|mutant| mutant.guards).copied().collect();
+    others.retain(|other| *other != guard);
+    others.sort_unstable();
+    others.dedup();
+    others
 }
 
 /// A scope that this file names.

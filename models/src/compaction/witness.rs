@@ -121,6 +121,11 @@ impl<F: Fleet> Model<F> {
             Witness::ClaimGivenUp => markers(store).any(|(partition, marker)| {
                 marker.status == Status::Pending && self.is_given_up(world, partition, marker)
             }),
+            Witness::TakenOverAfterCrash => {
+                let restarted = |at: usize| self.incarnation(&world.processes[at]) > 0;
+                let any = (0..usize::from(self.scope.compactors)).any(restarted);
+                any && store.plans.values().any(|plan| self.is_shared(world, plan))
+            }
             Witness::BornDead => store.plans.values().any(|plan| {
                 let marked = |id| store.blocks.get(id).is_some_and(|block| block.is_marked());
                 plan.parents().iter().any(marked) && !results(store).any(|by| by.plan == plan.id)
