@@ -21,6 +21,8 @@ pub enum Guard {
     MarkAllBeforeDelete,
     /// `marks-before-results`
     MarksBeforeResults,
+    /// `plan-before-markers`
+    PlanBeforeMarkers,
     /// `one-plan`
     OnePlan,
     /// `look-before-claim`
@@ -49,7 +51,7 @@ pub enum Guard {
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::AllPartitions,
         Self::ResultProof,
         Self::PlanPathId,
@@ -58,6 +60,7 @@ impl Guard {
         Self::LeastSurvives,
         Self::MarkAllBeforeDelete,
         Self::MarksBeforeResults,
+        Self::PlanBeforeMarkers,
         Self::OnePlan,
         Self::LookBeforeClaim,
         Self::OwnClaim,
@@ -84,6 +87,7 @@ impl Guard {
             Self::LeastSurvives => "least-survives",
             Self::MarkAllBeforeDelete => "mark-all-before-delete",
             Self::MarksBeforeResults => "marks-before-results",
+            Self::PlanBeforeMarkers => "plan-before-markers",
             Self::OnePlan => "one-plan",
             Self::LookBeforeClaim => "look-before-claim",
             Self::OwnClaim => "own-claim",
@@ -131,6 +135,9 @@ impl Guard {
             Self::MarksBeforeResults => {
                 "The cleaner reads the parents' marks before it looks for results, so a plan that another cleaner finishes meanwhile is not taken for dead."
             }
+            Self::PlanBeforeMarkers => {
+                "A plan is deleted before its markers: a plan without them would look untouched."
+            }
             Self::OnePlan => {
                 "Just before work, after the wait, the plan is there and is the least of all: of planners who saw no plan, one goes on."
             }
@@ -169,20 +176,21 @@ impl Guard {
     pub fn answers(self) -> &'static [&'static str] {
         match self {
             Self::AllPartitions => &["M5"],
-            Self::ResultProof => &["C1", "C7", "I2"],
-            Self::PlanPathId => &["C1", "D2", "D4", "D11", "D12", "D13"],
-            Self::MarkerPathId => &["C1", "C7", "D1", "D3", "D4", "D12"],
+            Self::ResultProof => &["C1", "C7", "D2", "D3", "D12", "D13", "I2"],
+            Self::PlanPathId => &["D2", "D4", "D11", "D12", "D13"],
+            Self::MarkerPathId => &["C1", "C7", "D1", "D2", "D3", "D4", "D12", "D13"],
             Self::EmptyDerived => &["D1"],
             Self::LeastSurvives => &["two cleaners on one plan"],
             Self::MarkAllBeforeDelete => &["C2", "C20"],
             Self::MarksBeforeResults => &["two cleaners on one plan"],
-            Self::OnePlan => &["D13"],
+            Self::PlanBeforeMarkers => &["C6"],
+            Self::OnePlan => &["C1", "D13"],
             Self::LookBeforeClaim => &["M4"],
-            Self::OwnClaim => &["D5"],
+            Self::OwnClaim => &["D5", "M4"],
             Self::SureClaim => &["D5"],
             Self::ErrorIsNotAbsence => &["D11"],
-            Self::CompletedFinal => &["C6", "M8"],
-            Self::MembersFresh => &["C2", "C6", "C8"],
+            Self::CompletedFinal => &["M8"],
+            Self::MembersFresh => &["C1", "C2", "C6", "C8"],
             Self::NoCompactRefused => &["no-compact set and removed"],
             Self::NoCompactUnmarked => &["C9"],
             Self::DeadPlansGo => &["C4"],

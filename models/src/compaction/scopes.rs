@@ -87,6 +87,9 @@ const LATE_COMPLETION: &[Act] = &[
     Act::Run(1, Until::Gone),
     Act::Upload,
 ];
+/// A planner has given up the writing of a plan, though it may still land; it has made another.
+const LATE_PLAN: &[Act] =
+    &[Act::Run(0, Until::PlanPending), Act::Lose(0), Act::Run(0, Until::PlanWritten)];
 /// A planner stands still with a stamped plan; another's plan of the same blocks is completed.
 const OLD_PLAN: &[Act] =
     &[Act::Run(1, Until::PlanPending), Act::Pause(1), Act::Run(0, Until::PlanDone)];
@@ -368,6 +371,19 @@ fn ours() -> Vec<Scope> {
             )
         },
         Scope {
+            late: vec![LATE],
+            prefix: LATE_PLAN,
+            compactors: 1,
+            max_plans: 5,
+            beats: false,
+            faults: LATE_WRITE,
+            witnesses: &[Witness::SecondPlanDone, Witness::WrittenLate],
+            ..base(
+                "late-plan",
+                "A plan that its writer gave up lands while another is worked on (D12).",
+            )
+        },
+        Scope {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
             faults: Faults { claims_only: true, ..LOST },
@@ -608,7 +624,7 @@ fn theirs() -> Vec<Scope> {
         Scope {
             late: vec![LATE],
             prefix: STAMPED,
-            split_above_bytes: 3,
+            split_above_bytes: ONE_PARTITION,
             max_plans: 2,
             atomic_plans: true,
             ..base(

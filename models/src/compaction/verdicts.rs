@@ -43,17 +43,21 @@ pub fn upstream() -> Vec<Run> {
     let table = [
         (V1_19, "cortex-superseded", NoSampleLost, violated(NoSampleLost)),
         (V1_19, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (V1_19, "cortex-stamped-early-atomic", NoSampleLost, violated(NoSampleLost)),
         (V1_19, "cortex-no-compact-set", NoCompactRespected, violated(NoCompactRespected)),
         (V1_20, "cortex-superseded-paused", NoSampleLost, violated(NoSampleLost)),
         (V1_20, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (V1_20, "cortex-stamped-early-atomic", NoSampleLost, Expected::Verified),
         (V1_20, "cortex-cleaned-up", NoDoubleWork, violated(NoDoubleWork)),
         (V1_20, "cortex-no-compact-set", NoCompactRespected, Expected::Verified),
         (Pr7130, "cortex-old-listing", Recoverable, violated(Recoverable)),
         (Pr7130, "cortex-cleaner-crash", Recoverable, violated(Recoverable)),
         (Pr7130, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (Pr7130, "cortex-stamped-early-atomic", NoSampleLost, Expected::Verified),
         (Pr7209, "cortex-cleaned-up", NoDoubleWork, violated(NoDoubleWork)),
         (Pr7209, "cortex-superseded", NoSampleLost, violated(NoSampleLost)),
         (Pr7209, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (Pr7209, "cortex-stamped-early-atomic", NoSampleLost, violated(NoSampleLost)),
         (V1_21, "cortex-old-listing", Recoverable, Expected::Verified),
         (V1_21, "cortex-cleaned-up", NoDoubleWork, violated(NoDoubleWork)),
         (V1_21, "cortex-empty-partition", NoSampleLost, violated(NoSampleLost)),
@@ -61,6 +65,7 @@ pub fn upstream() -> Vec<Run> {
         (V1_21, "cortex-clock-behind", NoSampleLost, violated(NoSampleLost)),
         (V1_21, "cortex-two-cleaners", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
         (V1_21, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (V1_21, "cortex-stamped-early-atomic", NoSampleLost, Expected::Verified),
         (V1_21, "cortex-no-compact-set-removed", NoSampleLost, Expected::Verified),
         (Main, "cortex-cleaned-up", NoDoubleWork, Expected::Verified),
         (Main, "cortex-empty-partition", NoSampleLost, violated(NoSampleLost)),
@@ -68,6 +73,7 @@ pub fn upstream() -> Vec<Run> {
         (Main, "cortex-clock-behind", NoSampleLost, violated(NoSampleLost)),
         (Main, "cortex-two-cleaners", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
         (Main, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (Main, "cortex-stamped-early-atomic", NoSampleLost, Expected::Verified),
         (Main, "cortex-no-compact-set-removed", NoSampleLost, Expected::Verified),
     ];
     let run = |(release, name, property, expected): (Release, &str, Property, Expected)| {
@@ -84,7 +90,8 @@ pub fn mutants() -> Vec<Mutant> {
     use Guard::{
         AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, ErrorIsNotAbsence, LeastSurvives,
         LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeResults, MembersFresh,
-        NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanPathId, ResultProof,
+        NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanBeforeMarkers, PlanPathId,
+        ResultProof,
         SureClaim, SweepOrphans, TwinsMerge,
     };
     use Property::{
@@ -92,13 +99,16 @@ pub fn mutants() -> Vec<Mutant> {
         ReplacedBeforeMarking,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 34] = [
+    let noticed: [Row; 33] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["M5", "I2"], &[AllPartitions], "early", ReplacedBeforeMarking),
-        (&["C1"], &[ResultProof, MarkerPathId], "superseded", NoSampleLost),
-        (&["C1"], &[ResultProof, MarkerPathId], "two-then-one", NoSampleLost),
+        (
+            &["C1"],
+            &[ResultProof, MarkerPathId, OnePlan, MembersFresh],
+            "superseded",
+            NoSampleLost,
+        ),
         (&["C7"], &[ResultProof, MarkerPathId], "superseded-paused", NoSampleLost),
-        (&["C7"], &[MarkerPathId], "superseded", NoDoubleWork),
         (&["D1"], &[EmptyDerived, MarkerPathId], "empty-partition", NoSampleLost),
         (&["D2"], &[PlanPathId], "two-listings", OnlyDeadPlansDeleted),
         (&["D2"], &[PlanPathId, ResultProof, MarkerPathId], "two-listings", NoSampleLost),
@@ -109,7 +119,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["D5"], &[OwnClaim, SureClaim], "claim-lost", NoDoubleWork),
         (&["D11"], &[ErrorIsNotAbsence], "read-error", OnlyDeadPlansDeleted),
         (&["D11"], &[ErrorIsNotAbsence, PlanPathId], "read-error", OnlyDeadPlansDeleted),
-        (&["D12"], &[PlanPathId], "late-write", OnlyDeadPlansDeleted),
+        (&["D12"], &[PlanPathId], "late-plan", OnlyDeadPlansDeleted),
         (&["D12"], &[ResultProof, MarkerPathId], "late-completion", NoSampleLost),
         (&["D13"], &[PlanPathId], "stamped-early", OnlyDeadPlansDeleted),
         (&["D13"], &[PlanPathId, ResultProof, MarkerPathId], "stamped-early", NoSampleLost),
@@ -121,7 +131,8 @@ pub fn mutants() -> Vec<Mutant> {
         (&["M4"], &[LookBeforeClaim], "one-partition", NoDoubleWork),
         (&["M4"], &[OwnClaim], "one-partition", NoDoubleWork),
         (&["M8"], &[CompletedFinal], "one-partition", NoDoubleWork),
-        (&["C6", "C8"], &[MembersFresh], "early", NoDoubleWork),
+        (&["C6"], &[PlanBeforeMarkers, MembersFresh], "parallel-jobs", NoDoubleWork),
+        (&["C8"], &[MembersFresh], "early", NoDoubleWork),
         (
             &["no-compact set and removed"],
             &[NoCompactRefused],
@@ -134,7 +145,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["D10"], &[TwinsMerge], "pause", Recoverable),
     ];
     let unnoticed: [Row; 5] = [
-        (&["C1"], &[ResultProof], "superseded", NoSampleLost),
+        (&["C6"], &[PlanBeforeMarkers], "parallel-jobs", NoDoubleWork),
         (&["D3"], &[ResultProof], "clock-behind", NoSampleLost),
         (&["D12"], &[ResultProof], "late-completion", NoSampleLost),
         (&["D1"], &[EmptyDerived], "empty-partition", NoSampleLost),

@@ -160,8 +160,11 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.mark(case, marks);
             }
             (Pass::Deleting(case, marks), Outcome::Applied) => {
-                let markers = self.marker_folder(&case);
-                self.go(Pass::Listing(case, marks), Effect::List(Prefix::Markers(markers)));
+                if self.judge.keeps(Guard::PlanBeforeMarkers) {
+                    self.list_markers(case, marks);
+                } else {
+                    self.removed(case, marks);
+                }
             }
             (Pass::Listing(case, marks), Outcome::Listed(keys)) => self.clear(case, keys, marks),
             (Pass::Clearing(case, mut keys, marks), Outcome::Applied) => {
@@ -256,13 +259,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     fn decide(&mut self, case: Case, look: &Look, evidence: &Evidence) {
         match self.verdict(&case, look, evidence) {
             Verdict::Unfinished => self.next_plan(case.rest),
-            Verdict::Dead => self.delete_plan(case, Vec::new()),
-            Verdict::Complete(marks) if marks.is_empty() => self.delete_plan(case, marks),
+            Verdict::Dead => self.remove_plan(case, Vec::new()),
+            Verdict::Complete(marks) if marks.is_empty() => self.remove_plan(case, marks),
             Verdict::Complete(marks) => {
                 if self.judge.applies(Guard::MarkAllBeforeDelete) {
                     self.mark(case, marks);
                 } else {
-                    self.delete_plan(case, marks);
+                    self.remove_plan(case, marks);
                 }
             }
         }
@@ -276,7 +279,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             let body = Body::DeletionMark(DeletionMark { because });
             self.go(Pass::Marking(case, marks), Effect::Put(Key::DeletionMark(id), body));
         } else if self.judge.keeps(Guard::MarkAllBeforeDelete) {
-            self.delete_plan(case, marks);
+            self.remove_plan(case, marks);
         } else {
             self.next_plan(case.rest);
         }
@@ -284,6 +287,15 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// The plan goes before its markers: a marker without a plan is swept, a plan without its markers
     /// would be worked on again (#7257).
+    fn remove_plan(&mut self, case: Case, marks: Marks) {
+        // Here the order is decided; later steps follow what was decided here.
+        if self.judge.applies(Guard::PlanBeforeMarkers) {
+            self.delete_plan(case, marks);
+        } else {
+            self.list_markers(case, marks);
+        }
+    }
+
     fn delete_plan(&mut self, case: Case, marks: Marks) {
         let delete = Effect::Delete(Key::Plan(case.key));
         self.go(Pass::Deleting(case, marks), delete);
@@ -292,11 +304,25 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     fn clear(&mut self, case: Case, markers: Vec<Key>, marks: Marks) {
         if let Some(&key) = markers.first() {
             self.go(Pass::Clearing(case, markers, marks), Effect::Delete(key));
-        } else if marks.is_empty() {
+        } else if self.judge.keeps(Guard::PlanBeforeMarkers) {
+            self.removed(case, marks);
+        } else {
+            self.delete_plan(case, marks);
+        }
+    }
+
+    /// Plan and markers are gone. Only where `mark-all-before-delete` is not kept are marks still to be written.
+    fn removed(&mut self, case: Case, marks: Marks) {
+        if marks.is_empty() {
             self.next_plan(case.rest);
         } else {
             self.mark(case, marks);
         }
+    }
+
+    fn list_markers(&mut self, case: Case, marks: Marks) {
+        let markers = self.marker_folder(&case);
+        self.go(Pass::Listing(case, marks), Effect::List(Prefix::Markers(markers)));
     }
 
     fn marker_folder(&self, case: &Case) -> PlanKey {
