@@ -76,11 +76,23 @@ pub fn unproven<'a>(
     (0..plan.count()).find(|p| !is_empty(*p) && !proves(*p))
 }
 
-/// I7: whether this plan is done with: some parent is marked, or must not be compacted, so that either
-/// each partition was proven or none ever will be. Only then may it, or a marker of it, be removed.
+/// I7: whether this plan is done with. Only then may it, or a marker of it, be removed.
+///
+/// A parent is stopped if it is marked, or must not be compacted. The plan is done if all of them are, and dead
+/// if one of them is and some partition is unproven, since nobody may work on it any more. With every partition
+/// proven, a single stopped parent is not enough: the others have been replaced, and would be compacted again.
+///
+/// A worker that had passed its last look when the plan died may prove the missing partition afterwards. That takes a
+/// fault or an operator's mark; a judge who allows for it takes `is_proven` to be false.
 #[must_use]
-pub fn is_done_or_dead(plan: &Plan, is_stopped: impl Fn(BlockId) -> bool) -> bool {
-    plan.parents().into_iter().any(is_stopped)
+pub fn is_done_or_dead(
+    plan: &Plan,
+    is_stopped: impl Fn(BlockId) -> bool,
+    is_proven: impl Fn(u32) -> bool,
+) -> bool {
+    let parents = plan.parents();
+    let stopped = parents.iter().filter(|id| is_stopped(**id)).count();
+    stopped == parents.len() || (stopped > 0 && !(0..plan.count()).all(is_proven))
 }
 
 /// M4, M8: why a new result is work done twice, if it is.

@@ -1,7 +1,8 @@
 //! What a write breaks, judged as it takes effect.
 
 use surehold::compaction::invariant::{Property, double_work, is_done_or_dead, unproven};
-use surehold::compaction::object::{BlockId, Body, DeletionMark, Key, MarkReason};
+use surehold::compaction::object::{BlockId, Body, DeletionMark, Key, MarkReason, Provenance};
+use surehold::compaction::plan::Plan;
 
 use super::fleet::{Fleet, Seen as _};
 use super::model::*;
@@ -24,7 +25,7 @@ impl<F: Fleet> Model<F> {
             (Key::Meta(id), Some(_)) => self.breaks_uploading(world, id),
             (Key::Plan(key), body) => {
                 let there = world.store.plans.get(&key)?;
-                let live = !is_done_or_dead(there, |id| world.store.was_stopped(id));
+                let live = self.is_live(world, there);
                 match body {
                     None if live => Some(Broken::PlanDeleted(there.id)),
                     Some(Body::Plan(new)) if live && new.id != there.id => {
@@ -36,7 +37,7 @@ impl<F: Fleet> Model<F> {
             (Key::Marker(key, partition), None) => {
                 let marker = world.store.markers.get(&(key, partition))?.marker;
                 let plan = world.store.plan(marker.plan)?;
-                let live = !is_done_or_dead(plan, |id| world.store.was_stopped(id));
+                let live = self.is_live(world, plan);
                 live.then_some(Broken::MarkerDeleted(plan.id, partition))
             }
             (_, _) => None,
@@ -46,6 +47,26 @@ impl<F: Fleet> Model<F> {
                 || (self.lenient_dup && broken.property() == Property::NoDoubleWork)
         };
         broken.filter(noted)
+    }
+
+    /// Whether a plan is neither done nor dead. Once something has failed, or an operator has acted, a worker may
+    /// prove the last partition of a plan that somebody saw dead: then what was proven since does not count.
+    fn is_live(&self, world: &WorldOf<F>, plan: &Plan) -> bool {
+        let is_calm = world.faults_left == self.scope.faults.budget && world.operated == 0;
+        let proven = |partition| is_calm && self.is_proven(world, plan, partition);
+        !is_done_or_dead(plan, |id| world.store.was_stopped(id), proven)
+    }
+
+    fn is_proven(&self, world: &WorldOf<F>, plan: &Plan, partition: u32) -> bool {
+        let by_result = |by: Provenance| by.plan == plan.id && by.partition == partition;
+        self.is_empty(world, plan, partition)
+            || world.store.holdings().any(|h| h.meta.made_by.is_some_and(by_result))
+    }
+
+    /// Whether a partition of a plan holds no sample.
+    fn is_empty(&self, world: &WorldOf<F>, plan: &Plan, partition: u32) -> bool {
+        let all = world.store.samples(plan.members(partition));
+        self.scope.in_partition(all, partition, plan.count()).is_empty()
     }
 
     /// A write that lands late has no process any more; its plan is then the one in the bucket, if any.
@@ -71,10 +92,7 @@ impl<F: Fleet> Model<F> {
             RoleState::Compactor(_) => None,
         });
         let plan = held.or_else(|| world.store.plan(plan))?;
-        let empty = |partition| {
-            let all = world.store.samples(plan.members(partition));
-            self.scope.in_partition(all, partition, plan.count()).is_empty()
-        };
+        let empty = |partition| self.is_empty(world, plan, partition);
         let partition = unproven(plan, world.store.holdings(), empty)?;
         Some(Broken::Unproven(id, plan.id, partition))
     }

@@ -153,8 +153,9 @@ impl<F: Fleet> Model<F> {
                 state.has_picked().is_some()
                     && about_to(|e| matches!(e, Effect::Get(Key::Marker(..))))
             }
-            Until::Claimed => about_to(|e| matches!(e, Effect::Get(Key::Marker(..))))
-                && state.jobs_running() > 0,
+            Until::Claimed => {
+                about_to(|e| matches!(e, Effect::Get(Key::Marker(..)))) && state.jobs_running() > 0
+            }
             Until::Merged => about_to(|e| matches!(e, Effect::Put(Key::Meta(_), _))),
             Until::Uploaded => about_to(
                 |e| matches!(e, Effect::Put(_, Body::Marker(marker)) if marker.is_completed()),

@@ -77,10 +77,8 @@ impl<F: Fleet> Model<F> {
         let cleaner = process >= self.scope.compactors;
         let is_mark =
             |write: &Write| matches!(write.key, Key::GlobalDeletionMark(_) | Key::DeletionMark(_));
-        let only_marker = cleaner
-            && self.scope.cleaners == 1
-            && is_calm
-            && !world.late.iter().any(is_mark);
+        let only_marker =
+            cleaner && self.scope.cleaners == 1 && is_calm && !world.late.iter().any(is_mark);
         let reads_fail = !is_calm && faults.read_fails;
         let steady = |key: &Key| match key {
             // Once there, never gone: nothing deletes blocks or deletion marks here.

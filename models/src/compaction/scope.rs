@@ -335,7 +335,10 @@ impl Scope {
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {
         // After a fault work may be done twice; a prefix with a fault leaves nothing to ask.
-        let disturbed = self.prefix.iter().any(|act| matches!(act, Act::Pause(_) | Act::Lose(_) | Act::Crash(_)));
+        let disturbed = self
+            .prefix
+            .iter()
+            .any(|act| matches!(act, Act::Pause(_) | Act::Lose(_) | Act::Crash(_)));
         let asked = |p: &Property| match p {
             Property::Recoverable => self.goal.is_some(),
             Property::NoDoubleWork => !disturbed,

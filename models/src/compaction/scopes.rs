@@ -33,6 +33,10 @@ pub fn base(name: &'static str, question: &'static str) -> Scope {
 /// A late block. With the two results of the early ones it makes a plan of two partitions.
 const LATE: Upload = Upload::whole('N', 2, 2);
 
+/// A late block so small that with the two results of the early ones it makes a plan of one partition, where
+/// plans are split above 3 bytes.
+const SMALL: Upload = Upload::whole('N', 2, 1);
+
 /// Above any total: a plan has one partition.
 const ONE_PARTITION: u64 = 1000;
 
@@ -158,14 +162,22 @@ fn ours() -> Vec<Scope> {
         Scope {
             split_above_bytes: ONE_PARTITION,
             completed_age: true,
-            witnesses: &[Witness::ParentMarked, Witness::CompletedExpired, Witness::TakenOverWhileAlive],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CompletedExpired,
+                Witness::TakenOverWhileAlive,
+            ],
             ..base("one-partition", "Two workers want one partition, and markers grow old.")
         },
         Scope {
             late: vec![LATE],
             split_above_bytes: ONE_PARTITION,
             max_plans: 4,
-            witnesses: &[Witness::ParentMarked, Witness::SecondPlanDone, Witness::SupersededWhilePicked],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::SecondPlanDone,
+                Witness::SupersededWhilePicked,
+            ],
             ..base("late-block", "A late block makes a second plan at any moment.")
         },
         Scope {
@@ -185,16 +197,21 @@ fn ours() -> Vec<Scope> {
             max_plans: 5,
             beats: false,
             faults: PAUSE,
-            witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePaused, Witness::TwinResults, Witness::CompletionOfGonePlan],
+            witnesses: &[
+                Witness::SecondPlanDone,
+                Witness::SupersededWhilePaused,
+                Witness::TwinResults,
+                Witness::CompletionOfGonePlan,
+            ],
             ..base(
                 "superseded-paused",
                 "A worker that has passed every check stands still while its plan is superseded (#7205).",
             )
         },
         Scope {
-            late: vec![LATE],
+            late: vec![SMALL],
             prefix: DONE,
-            split_above_bytes: 4,
+            split_above_bytes: 3,
             witnesses: &[Witness::SecondPlanDone, Witness::CountChanged],
             ..base("two-then-one", "The second plan has one partition, the first had two.")
         },
@@ -248,7 +265,11 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             prefix: DONE,
             beats: false,
-            witnesses: &[Witness::ParentMarked, Witness::EmptyProven, Witness::SupersededWhilePicked],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::EmptyProven,
+                Witness::SupersededWhilePicked,
+            ],
             ..base(
                 "empty-partition",
                 "A partition that lists no block, and does in the next plan (D1).",
@@ -268,7 +289,11 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             prefix: DONE,
             beats: false,
-            witnesses: &[Witness::ParentMarked, Witness::EmptyCompleted, Witness::SupersededWhilePicked],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::EmptyCompleted,
+                Witness::SupersededWhilePicked,
+            ],
             ..base(
                 "thin-partition-two-workers",
                 "The same with two workers, of whom one may stand aside while the plan is superseded.",
@@ -282,7 +307,11 @@ fn ours() -> Vec<Scope> {
         Scope {
             compactors: 1,
             faults: CRASH,
-            witnesses: &[Witness::ParentMarked, Witness::CrashedAfterBlock, Witness::CrashedWhileCleaning],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::CrashedWhileCleaning,
+            ],
             ..base("crash", "A process crashes between any two operations.")
         },
         Scope {
@@ -320,7 +349,11 @@ fn ours() -> Vec<Scope> {
         Scope {
             compactors: 1,
             faults: Faults::any(1),
-            witnesses: &[Witness::ParentMarked, Witness::HalfDoneAfterFault, Witness::CrashedAfterBlock],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::HalfDoneAfterFault,
+                Witness::CrashedAfterBlock,
+            ],
             ..base("any-fault", "One fault of any kind, two partitions, one worker.")
         },
         Scope {
@@ -429,7 +462,11 @@ fn ours() -> Vec<Scope> {
             split_above_bytes: ONE_PARTITION,
             faults: CRASH,
             tier: Tier::Deep,
-            witnesses: &[Witness::ParentMarked, Witness::CrashedAfterBlock, Witness::TakenOverWhileAlive],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::TakenOverWhileAlive,
+            ],
             ..base(
                 "crash-two-compactors",
                 "A process crashes between any two operations, and another takes over.",
@@ -451,13 +488,17 @@ fn ours() -> Vec<Scope> {
             prefix: WRITTEN,
             beats: false,
             tier: Tier::Nightly,
-            witnesses: &[Witness::ParentMarked, Witness::CrashedAfterBlock, Witness::TakenOverWhileAlive],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::TakenOverWhileAlive,
+            ],
             ..base("one-fault", "Early blocks and one fault of any kind.")
         },
         Scope {
-            late: vec![LATE, Upload::whole('O', 2, 3)],
+            late: vec![SMALL, Upload::whole('O', 2, 3)],
             prefix: DONE,
-            split_above_bytes: 4,
+            split_above_bytes: 3,
             max_plans: 4,
             tier: Tier::Nightly,
             witnesses: &[Witness::SecondPlanDone, Witness::CountChanged],

@@ -91,8 +91,7 @@ pub fn mutants() -> Vec<Mutant> {
         AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, ErrorIsNotAbsence, LeastSurvives,
         LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeResults, MembersFresh,
         NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanBeforeMarkers, PlanPathId,
-        ResultProof,
-        SureClaim, SweepOrphans, TwinsMerge,
+        ResultProof, SureClaim, SweepOrphans, TwinsMerge,
     };
     use Property::{
         NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
@@ -102,12 +101,7 @@ pub fn mutants() -> Vec<Mutant> {
     let noticed: [Row; 33] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["M5", "I2"], &[AllPartitions], "early", ReplacedBeforeMarking),
-        (
-            &["C1"],
-            &[ResultProof, MarkerPathId, OnePlan, MembersFresh],
-            "superseded",
-            NoSampleLost,
-        ),
+        (&["C1"], &[ResultProof, MarkerPathId, OnePlan, MembersFresh], "superseded", NoSampleLost),
         (&["C7"], &[ResultProof, MarkerPathId], "superseded-paused", NoSampleLost),
         (&["D1"], &[EmptyDerived, MarkerPathId], "empty-partition", NoSampleLost),
         (&["D2"], &[PlanPathId], "two-listings", OnlyDeadPlansDeleted),

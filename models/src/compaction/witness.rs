@@ -23,9 +23,8 @@ impl<F: Fleet> Model<F> {
                 store.blocks.iter().any(|(id, block)| block.global_mark.is_some() && id.0 >= 1000)
             }
             Witness::SupersededWhilePaused => self.late_plan(store).is_some_and(|plan| {
-                compactors::<F>(world).any(|(state, paused)| {
-                    paused && state.works_on_other_than(plan.id)
-                })
+                compactors::<F>(world)
+                    .any(|(state, paused)| paused && state.works_on_other_than(plan.id))
             }),
             Witness::SupersededWhilePicked => self.late_plan(store).is_some_and(|plan| {
                 compactors::<F>(world)
@@ -70,9 +69,10 @@ impl<F: Fleet> Model<F> {
             Witness::OneSecondTwoListings => {
                 let late = self.late_plan(store);
                 late.is_some_and(|late| {
-                    store.plans.values().any(|plan| {
-                        plan.created_s == late.created_s && !self.lists_late(plan)
-                    })
+                    store
+                        .plans
+                        .values()
+                        .any(|plan| plan.created_s == late.created_s && !self.lists_late(plan))
                 })
             }
             Witness::ReversedIds => store.plans.values().any(|plan| {
@@ -85,9 +85,10 @@ impl<F: Fleet> Model<F> {
             Witness::EmptyProven => plans_in_hand::<F>(world).any(|plan| {
                 let marked = |reason| reason == MarkReason::Compacted(plan.id);
                 (0..plan.count()).any(|p| plan.members(p).is_empty())
-                    && store.blocks.values().any(|block| {
-                        block.global_mark.is_some_and(|mark| marked(mark.because))
-                    })
+                    && store
+                        .blocks
+                        .values()
+                        .any(|block| block.global_mark.is_some_and(|mark| marked(mark.because)))
             }),
             Witness::CrashedAfterBlock => markers(store).any(|(partition, marker)| {
                 !marker.is_completed()
@@ -115,8 +116,7 @@ impl<F: Fleet> Model<F> {
             }),
             Witness::CompletionOfGonePlan => {
                 !store.plans.is_empty()
-                    && markers(store)
-                        .any(|(_, m)| m.is_completed() && store.plan(m.plan).is_none())
+                    && markers(store).any(|(_, m)| m.is_completed() && store.plan(m.plan).is_none())
             }
             Witness::ClaimGivenUp => markers(store).any(|(partition, marker)| {
                 marker.status == Status::Pending && self.is_given_up(world, partition, marker)
@@ -144,12 +144,7 @@ impl<F: Fleet> Model<F> {
         plan.parents().iter().any(|id| late.contains(&id.0))
     }
 
-    fn is_worked_on_by_another(
-        &self,
-        world: &WorldOf<F>,
-        partition: u32,
-        marker: &Marker,
-    ) -> bool {
+    fn is_worked_on_by_another(&self, world: &WorldOf<F>, partition: u32, marker: &Marker) -> bool {
         world.processes.iter().enumerate().any(|(at, actor)| {
             let other = at != marker.owner.process.0 as usize;
             let RoleState::Compactor(state) = &actor.role else { return false };
@@ -173,7 +168,9 @@ impl<F: Fleet> Model<F> {
 
     /// Whether the writer of a claim lives, and neither works on it nor is about to write it.
     fn is_given_up(&self, world: &WorldOf<F>, partition: u32, marker: &Marker) -> bool {
-        let Some(actor) = world.processes.get(marker.owner.process.0 as usize) else { return false };
+        let Some(actor) = world.processes.get(marker.owner.process.0 as usize) else {
+            return false;
+        };
         let RoleState::Compactor(state) = &actor.role else { return false };
         state.incarnation() == marker.owner.incarnation
             && !state.works_on(marker.plan, partition)
