@@ -155,10 +155,14 @@ pub fn upstream_table(rows: &[Row]) -> String {
 /// The guards, why each is there, and what it answers.
 #[must_use]
 pub fn guard_table() -> String {
-    let mut text = String::from("| guard | says | answers |\n|---|---|---|\n");
+    let mut text = String::from("| guard | says | answers | removed alone |\n|---|---|---|---|\n");
     for guard in Guard::ALL {
-        let answers = guard.answers().join(", ");
-        let _ = writeln!(text, "| `{}` | {} | {answers} |", guard.name(), guard.why());
+        let (answers, covers) = (guard.answers().join(", "), verdicts::covered_by(guard));
+        let alone = match covers.as_slice() {
+            [] => "noticed".into(),
+            _ => format!("defence in depth, {}", verdicts::unnoticed(&[guard])),
+        };
+        let _ = writeln!(text, "| `{}` | {} | {answers} | {alone} |", guard.name(), guard.why());
     }
     text
 }
@@ -174,7 +178,13 @@ pub fn mutant_table(rows: &[Row]) -> String {
         let row = rows.iter().find(|row| {
             row.guard_removed == removed && row.scope == mutant.run.scope.name && row.asked == asked
         });
-        let outcome = row.map_or_else(|| "not run".into(), Row::outcome);
+        let outcome = match row {
+            None => "not run".into(),
+            Some(row) if row.property.is_none() && row.verdict == "verified" => {
+                verdicts::unnoticed(mutant.guards)
+            }
+            Some(row) => row.outcome(),
+        };
         let removed: Vec<_> = removed.iter().map(|name| format!("`{name}`")).collect();
         let _ = writeln!(
             text,

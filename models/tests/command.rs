@@ -196,6 +196,9 @@ fn json_is_one_array_with_the_documented_keys() {
         {
             assert!(run.get(key).is_some(), "{key}");
         }
+        let coverage = run["coverage"].as_array().expect("it is counted");
+        let wrote_plan = |row: &Value| row[0] == "put-plan: applied" && row[1].as_u64() > Some(0);
+        assert!(coverage.iter().any(wrote_plan), "{coverage:?}");
         assert_eq!(run["protocol"], "compaction");
         assert_eq!(run["guard_removed"], serde_json::json!(["all-partitions"]));
         assert_eq!(run["verdict"], "violated");

@@ -82,6 +82,10 @@ pub trait Seen {
     fn is_syncing(&self) -> bool {
         false
     }
+    /// The check of upstream's whose answer is awaited, in words. Ours names its guards.
+    fn check(&self) -> Option<&'static str> {
+        None
+    }
     /// Whether a cycle has begun and nothing of it is done.
     fn is_at_start(&self) -> bool;
     /// How many jobs are under way.
@@ -273,6 +277,10 @@ impl Seen for cleaner::State {
 }
 
 impl Seen for upstream::CompactorState {
+    fn check(&self) -> Option<&'static str> {
+        self.check()
+    }
+
     fn is_syncing(&self) -> bool {
         matches!(self.search(), upstream::Search::Sync { .. })
     }
@@ -340,6 +348,10 @@ impl Seen for upstream::CompactorState {
 }
 
 impl Seen for upstream::CleanerState {
+    fn check(&self) -> Option<&'static str> {
+        self.pass().check()
+    }
+
     fn can_begin(&self) -> bool {
         *self.pass() == upstream::Pass::Idle
     }

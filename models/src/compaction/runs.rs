@@ -178,8 +178,7 @@ pub struct Finished {
     /// How it ends, spelled out on the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// What occurred, and how often.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// What occurred, and how often; empty where nobody counted.
     pub coverage: Vec<(String, u64)>,
     /// Why it is incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]

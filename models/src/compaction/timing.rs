@@ -31,7 +31,7 @@ impl<F: Fleet> Model<F> {
     }
 
     /// The processes, as bits, that have looked and are about to write what a wait comes after.
-    pub(super) fn about_to_write(&self, world: &WorldOf<F>, process: u8, after: Key) -> u8 {
+    pub(super) fn about_to_write(&self, world: &WorldOf<F>, process: u8, after: Key) -> u64 {
         let others = world.processes.iter().enumerate().filter(|(at, _)| *at != process as usize);
         let about_to = others.filter(|(_, actor)| Self::is_about_to_write(actor, after));
         about_to.fold(0, |bits, (at, _)| bits | (1 << at))
@@ -52,10 +52,10 @@ impl<F: Fleet> Model<F> {
 
     /// A process has taken a step: whoever waited for its write need not wait any more, if it is written.
     pub(super) fn release_waits(&self, world: &mut WorldOf<F>, process: u8) {
-        let bit = 1u8 << process;
+        let bit = 1u64 << process;
         for at in 0..world.processes.len() {
             let waits = &world.processes[at].waits;
-            let holds = |(number, awaited): &(u16, u8)| {
+            let holds = |(number, awaited): &(u16, u64)| {
                 let wait = world.processes[at].pending.iter().find(|i| i.id.number == *number);
                 let after = wait.and_then(|issued| match &issued.effect {
                     Effect::Wait(wait) => Some(wait.after),

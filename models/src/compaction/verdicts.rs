@@ -154,7 +154,7 @@ pub fn mutants() -> Vec<Mutant> {
     noticed.chain(unnoticed).collect()
 }
 
-/// The guards that cover a guard whose removal alone is not noticed: each of the others in some row that it
+/// The guards that cover a guard whose removal alone is not noticed: the others in the shortest rows that it
 /// takes part in. Empty if it is removed alone, and noticed.
 pub fn covered_by(guard: Guard) -> Vec<Guard> {
     let mutants = mutants();
@@ -162,12 +162,26 @@ pub fn covered_by(guard: Guard) -> Vec<Guard> {
     if noticed().any(|mutant| mutant.guards == [guard]) {
         return Vec::new();
     }
-    let with = noticed().filter(|mutant| mutant.guards.contains(&guard));
-    let mut others: Vec<_> = with.flat_map(|mutant| mutant.guards).copied().collect();
+    let with = || noticed().filter(|mutant| mutant.guards.contains(&guard));
+    let fewest = with().map(|mutant| mutant.guards.len()).min();
+    let shortest = with().filter(|mutant| Some(mutant.guards.len()) == fewest);
+    let mut others: Vec<_> = shortest.flat_map(|mutant| mutant.guards).copied().collect();
     others.retain(|other| *other != guard);
     others.sort_unstable();
     others.dedup();
     others
+}
+
+/// What to say of a removal that nothing notices. It is no proof that these guards are needed.
+pub fn unnoticed(guards: &[Guard]) -> String {
+    let mut covers: Vec<_> = guards.iter().flat_map(|guard| covered_by(*guard)).collect();
+    covers.sort_unstable();
+    covers.dedup();
+    let names: Vec<_> = covers.iter().map(|guard| guard.name()).collect();
+    match names.as_slice() {
+        [] => "unnoticed".into(),
+        names => format!("alone unnoticed: covered by {}", names.join(", ")),
+    }
 }
 
 /// A scope that this file names.

@@ -68,7 +68,7 @@ pub struct Process<W, C> {
     pub pending: Vec<Issued<Effect>>,
     /// Of each wait among them: the processes, as bits, that had looked before it began and have not written
     /// yet. The wait lasts until they have; that is what its length is for.
-    pub waits: Vec<(u16, u8)>,
+    pub waits: Vec<(u16, u64)>,
     /// Whether it stands still beyond every time-out.
     pub paused: bool,
     /// Of a cleaner: blocks that carried a no-compact mark when it last listed marks, or began its pass.

@@ -13,7 +13,16 @@ use super::super::plan::Plan;
 pub struct State {
     pub(super) process: ProcessId,
     pub(super) outstanding: Outstanding,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "whole"))]
     pub(super) pass: Pass,
+}
+
+/// A pass that has something to go on with: a stored state is input from outside.
+#[cfg(feature = "serde")]
+fn whole<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Pass, D::Error> {
+    use serde::de::{Deserialize, Error};
+    let pass = Pass::deserialize(source)?;
+    if pass.is_whole() { Ok(pass) } else { Err(D::Error::custom("a pass with nothing in hand")) }
 }
 
 impl State {
@@ -72,6 +81,28 @@ pub enum Pass {
     Listing(Case, Vec<(BlockId, MarkReason)>),
     /// Deleting the first of these markers.
     Clearing(Case, Vec<Key>, Vec<(BlockId, MarkReason)>),
+}
+
+#[cfg(feature = "serde")]
+impl Pass {
+    /// Whether the work that the phase is about is there. Each phase takes the first of its list.
+    fn is_whole(&self) -> bool {
+        match self {
+            Self::Sweeping(orphans, _) => !orphans.is_empty(),
+            Self::Reading(plans) => !plans.is_empty(),
+            Self::Metas(.., blocks) => !blocks.is_empty(),
+            Self::Markers(.., partitions) => !partitions.is_empty(),
+            Self::Marking(_, marks) | Self::MarkingGlobal(_, marks) => !marks.is_empty(),
+            Self::Clearing(_, markers, _) => !markers.is_empty(),
+            Self::Idle
+            | Self::AllMarkers
+            | Self::Plans(_)
+            | Self::Marks(..)
+            | Self::Blocks(..)
+            | Self::Deleting(..)
+            | Self::Listing(..) => true,
+        }
+    }
 }
 
 /// The plan in hand.

@@ -14,8 +14,17 @@ use crate::collections::Table;
 pub struct State {
     pub(super) process: ProcessId,
     pub(super) outstanding: Outstanding,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "whole"))]
     pub(super) search: Search,
     pub(super) jobs: Table<u8, Job>,
+}
+
+/// A search that has something to go on with: a stored state is input from outside.
+#[cfg(feature = "serde")]
+fn whole<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Search, D::Error> {
+    use serde::de::{Deserialize, Error};
+    let search = Search::deserialize(source)?;
+    if search.is_whole() { Ok(search) } else { Err(D::Error::custom("a search with nothing in hand")) }
 }
 
 impl State {
@@ -86,6 +95,26 @@ pub enum Search {
     Looking(Choice),
     /// Writing a claim.
     Claiming(Choice),
+}
+
+#[cfg(feature = "serde")]
+impl Search {
+    /// Whether the block or partition that the phase is about is there.
+    fn is_whole(&self) -> bool {
+        match self {
+            Self::Metas { unread, .. } => !unread.is_empty(),
+            Self::Looking(choice) | Self::Claiming(choice) => {
+                choice.partition < choice.plan.count()
+            }
+            Self::Idle
+            | Self::Plans
+            | Self::Blocks
+            | Self::Marks { .. }
+            | Self::Planning
+            | Self::Reading(_)
+            | Self::Checking(_) => true,
+        }
+    }
 }
 
 /// A partition under consideration.

@@ -52,6 +52,26 @@ impl CleanerState {
     }
 }
 
+impl Pass {
+    /// The check whose answer the pass waits for, in words: what may turn it away next.
+    #[must_use]
+    pub fn check(&self) -> Option<&'static str> {
+        match self {
+            Self::Status(..) => {
+                Some("the group's status: is every partition completed, by no stale marker? (dossier 6)")
+            }
+            Self::IsGone(_) => Some("the plan's absence (C2c, #7260)"),
+            Self::Idle
+            | Self::Plans
+            | Self::Reading(..)
+            | Self::Marking(..)
+            | Self::Deleting(_)
+            | Self::Listing(_)
+            | Self::Clearing(..) => None,
+        }
+    }
+}
+
 /// One pass. All statuses are taken first, then acted upon by path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Pass {
