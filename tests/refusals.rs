@@ -558,3 +558,113 @@ fn a_cleaner_leaves_a_plan_where_a_write_is_unknown() {
         }
     }
 }
+
+/// A stored state is input from outside: one whose phase has nothing to go on with is no state.
+#[cfg(feature = "serde")]
+mod stored {
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn stored(state: &impl Serialize) -> Value {
+        serde_json::to_value(state).expect("a state can be stored")
+    }
+
+    fn restored<S: DeserializeOwned>(value: Value) -> Result<S, String> {
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
+    /// Empties every list of the value, one at a time.
+    fn emptied(value: &Value) -> Vec<Value> {
+        match value {
+            Value::Array(items) => {
+                let inside = items.iter().enumerate().flat_map(|(at, item)| {
+                    emptied(item).into_iter().map(move |less| {
+                        let mut items = items.clone();
+                        items[at] = less;
+                        Value::Array(items)
+                    })
+                });
+                std::iter::once(json!([])).chain(inside).collect()
+            }
+            Value::Object(fields) => fields
+                .iter()
+                .flat_map(|(name, field)| {
+                    emptied(field).into_iter().map(move |less| {
+                        let mut fields = fields.clone();
+                        fields.insert(name.clone(), less);
+                        Value::Object(fields)
+                    })
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// At every step of a life: the state comes back as it was; and with any of its lists emptied it is refused,
+    /// or takes every outcome without a panic.
+    fn lives_through<M: Role>(mut process: Process<M>, mut bucket: Bucket) -> usize
+    where
+        M::State: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug,
+    {
+        let mut refused = 0;
+        process.go_on(Task::Cycle, &mut bucket).expect("it is idle");
+        loop {
+            let value = stored(&process.state);
+            assert_eq!(restored(value.clone()).as_ref(), Ok(&process.state));
+            for less in emptied(&value) {
+                let Ok(state) = restored::<M::State>(less) else {
+                    refused += 1;
+                    continue;
+                };
+                let Some(issued) = process.owed.front() else { continue };
+                for outcome in all_outcomes(&bucket) {
+                    let event = Event::Outcome { id: issued.id, outcome, input: NOW };
+                    let _ = process.role.step(&state, event);
+                }
+            }
+            if !process.settle(&mut bucket).expect("it fits") {
+                return refused;
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_with_nothing_in_hand_is_refused_or_harmless() {
+        assert!(lives_through(compactor(), two_blocks()) > 0);
+        assert!(lives_through(cleaner(), much_to_clean(true)) > 0);
+    }
+
+    /// A state with this many effects outstanding, none of which a task waits for.
+    fn with_outstanding(state: &impl Serialize, count: usize) -> Value {
+        let mut value = stored(state);
+        let owed = json!({ "task": null, "form": "Write" });
+        let tasks: Vec<_> = (0..count).map(|number| json!([number, owed])).collect();
+        value["outstanding"]["tasks"] = Value::Array(tasks);
+        value
+    }
+
+    #[test]
+    fn effects_do_not_run_out_of_numbers() {
+        use surehold::compaction::event::Outstanding;
+        let begin = Event::Continue { task: Task::Cycle, input: NOW };
+        let busy = Refusal::NotReady(Task::Cycle);
+        for (count, begins) in [(Outstanding::LIMIT - 1, true), (Outstanding::LIMIT, false)] {
+            let compactor = compactor();
+            let state = restored(with_outstanding(&compactor.state, count)).expect("not too many");
+            let step = compactor.role.step(&state, begin.clone()).map(|step| step.effects[0].id);
+            assert_eq!(step.is_ok(), begins);
+            assert!(step.is_ok_and(|id| usize::from(id.number) == count) || !begins);
+
+            let cleaner = cleaner();
+            let state = restored(with_outstanding(&cleaner.state, count)).expect("not too many");
+            let step = cleaner.role.step(&state, begin.clone());
+            assert_eq!(step.map(|_| ()).err(), (!begins).then_some(busy));
+        }
+        let all = with_outstanding(&cleaner().state, 1 << 16);
+        let refused = restored::<surehold::compaction::cleaner::State>(all);
+        assert_eq!(refused, Err("too many effects are outstanding".into()));
+    }
+}

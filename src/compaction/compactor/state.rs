@@ -24,7 +24,11 @@ pub struct State {
 fn whole<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Search, D::Error> {
     use serde::de::{Deserialize, Error};
     let search = Search::deserialize(source)?;
-    if search.is_whole() { Ok(search) } else { Err(D::Error::custom("a search with nothing in hand")) }
+    if search.is_whole() {
+        Ok(search)
+    } else {
+        Err(D::Error::custom("a search with nothing in hand"))
+    }
 }
 
 impl State {

@@ -57,9 +57,9 @@ impl Pass {
     #[must_use]
     pub fn check(&self) -> Option<&'static str> {
         match self {
-            Self::Status(..) => {
-                Some("the group's status: is every partition completed, by no stale marker? (dossier 6)")
-            }
+            Self::Status(..) => Some(
+                "the group's status: is every partition completed, by no stale marker? (dossier 6)",
+            ),
             Self::IsGone(_) => Some("the plan's absence (C2c, #7260)"),
             Self::Idle
             | Self::Plans
