@@ -186,9 +186,10 @@ pub fn mutant_table(rows: &[Row]) -> String {
             Some(row) => row.outcome(),
         };
         let removed: Vec<_> = removed.iter().map(|name| format!("`{name}`")).collect();
+        let together = verdicts::together(removed.len());
         let _ = writeln!(
             text,
-            "| {} | {} | `{}` | {outcome} |",
+            "| {} | {}{together} | `{}` | {outcome} |",
             mutant.holes.join(", "),
             removed.join(" + "),
             mutant.run.scope.name

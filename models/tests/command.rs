@@ -9,6 +9,7 @@ use serde_json::Value;
 use surehold::compaction::Guard;
 use surehold::compaction::invariant::Property;
 use surehold::compaction::upstream::Release;
+use surehold_models::compaction::runs::Expected;
 use surehold_models::compaction::scope::Tier;
 use surehold_models::compaction::{scopes, verdicts};
 
@@ -305,6 +306,26 @@ fn the_table_of_holes_names_guards_that_are_never_removed() {
         assert!(text.contains(&mutant.holes.join(", ")), "{text}");
     }
     assert_ne!(code(&output), 0);
+}
+
+#[test]
+fn guards_that_cover_each_other_are_named_as_a_pair_and_one_alone_as_unnoticed() {
+    let output = run(&["check", "--mutants", "--scope", "claim-lost"]);
+    assert_eq!(code(&output), 0);
+    let text = stdout(&output);
+    assert!(text.contains("own-claim + sure-claim (a pair)"), "{text}");
+    assert!(text.contains("alone unnoticed: covered by own-claim"), "{text}");
+}
+
+#[test]
+fn each_guard_is_noticed_alone_or_has_a_run_that_shows_what_covers_it() {
+    let mutants = verdicts::mutants();
+    for guard in Guard::ALL {
+        let alone: Vec<_> = mutants.iter().filter(|mutant| mutant.guards == [guard]).collect();
+        let is_unnoticed = alone.iter().all(|mutant| mutant.run.expected == Expected::Verified);
+        assert!(!alone.is_empty(), "{} is never removed alone", guard.name());
+        assert_eq!(is_unnoticed, !verdicts::covered_by(guard).is_empty(), "{}", guard.name());
+    }
 }
 
 #[test]

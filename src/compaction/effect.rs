@@ -37,7 +37,10 @@ pub struct Merge {
     pub inputs: Vec<BlockId>,
 }
 
-/// A wait and what it is for: whoever looked before `after` was written has written by its end.
+/// A wait and what it is for: whoever looked before `after` was written has written by its end, or given up.
+///
+/// That is an assumption on the world: its operations are shorter than the wait. Where it does not hold, work may be
+/// done twice; nothing is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wait {

@@ -39,12 +39,7 @@ fn cells(chosen: &Chosen) -> [String; 4] {
 /// The guards removed, and that they cover each other if they are several.
 fn removed(variant: &Variant) -> String {
     let names = variant.removed();
-    let together = match names.len() {
-        0 | 1 => "",
-        2 => " (a pair)",
-        _ => " (together)",
-    };
-    format!("{}{together}", names.join(" + "))
+    format!("{}{}", names.join(" + "), verdicts::together(names.len()))
 }
 
 /// What comes of a removal, in words.

@@ -55,7 +55,7 @@ impl<F: Fleet> Model<F> {
     }
 
     /// Whether this effect may be carried out at once, since when it happens makes no difference to anybody
-    /// and no fault of the scope can hit it:
+    /// and no fault that is left can hit it:
     ///
     /// - a read of what nobody else can write or delete any more in this scope;
     /// - a write that nobody else reads: a result's chunks and index before its meta, the copy of a mark that

@@ -172,6 +172,15 @@ pub fn covered_by(guard: Guard) -> Vec<Guard> {
     others
 }
 
+/// What to say beside the names of so many guards that are removed at once: they cover each other.
+pub fn together(count: usize) -> &'static str {
+    match count {
+        0 | 1 => "",
+        2 => " (a pair)",
+        _ => " (together)",
+    }
+}
+
 /// What to say of a removal that nothing notices. It is no proof that these guards are needed.
 pub fn unnoticed(guards: &[Guard]) -> String {
     let mut covers: Vec<_> = guards.iter().flat_map(|guard| covered_by(*guard)).collect();
