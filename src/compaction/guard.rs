@@ -43,11 +43,21 @@ pub enum Guard {
     SweepOrphans,
     /// `twins-merge`
     TwinsMerge,
+    /// `ripe-marks-only`
+    RipeMarksOnly,
+    /// `meta-goes-first`
+    MetaGoesFirst,
+    /// `marks-go-last`
+    MarksGoLast,
+    /// `marks-before-blocks`
+    MarksBeforeBlocks,
+    /// `gone-is-marked`
+    GoneIsMarked,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 24] = [
         Self::AllPartitions,
         Self::ResultProof,
         Self::IdEquality,
@@ -67,6 +77,11 @@ impl Guard {
         Self::DeadPlansGo,
         Self::SweepOrphans,
         Self::TwinsMerge,
+        Self::RipeMarksOnly,
+        Self::MetaGoesFirst,
+        Self::MarksGoLast,
+        Self::MarksBeforeBlocks,
+        Self::GoneIsMarked,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -92,6 +107,11 @@ impl Guard {
             Self::DeadPlansGo => "dead-plans-go",
             Self::SweepOrphans => "sweep-orphans",
             Self::TwinsMerge => "twins-merge",
+            Self::RipeMarksOnly => "ripe-marks-only",
+            Self::MetaGoesFirst => "meta-goes-first",
+            Self::MarksGoLast => "marks-go-last",
+            Self::MarksBeforeBlocks => "marks-before-blocks",
+            Self::GoneIsMarked => "gone-is-marked",
         }
     }
 
@@ -154,16 +174,32 @@ impl Guard {
             Self::TwinsMerge => {
                 "Overlapping results of one group are reason enough for a new plan: work done twice is merged again."
             }
+            Self::RipeMarksOnly => {
+                "A block is deleted only once its mark is older than the deletion delay."
+            }
+            Self::MetaGoesFirst => {
+                "Of a block that is deleted the meta goes first: what has no meta is no block."
+            }
+            Self::MarksGoLast => {
+                "Of a block that is deleted the marks go last: what is left of it is not taken for a live block, and a later pass finds it."
+            }
+            Self::MarksBeforeBlocks => {
+                "A planner lists the marks before the blocks: a block whose mark has gone since is gone too, and is not planned."
+            }
+            Self::GoneIsMarked => {
+                "A parent that is not there any more counts as marked: its mark went with it."
+            }
         }
     }
 
     /// Why no step ever names it as deciding, if none does: it is shown by its removal alone.
     ///
     /// `id-equality` is a second lock behind `marker-path-id`: while that is kept, nothing is left for it to
-    /// refuse. `marks-before-results` is an order of operations: the look it forbids is never made.
+    /// refuse. `marks-before-results` and `marks-before-blocks` are orders of operations: the look that they
+    /// forbid is never made.
     #[must_use]
     pub fn leaves_no_trace(self) -> bool {
-        matches!(self, Self::IdEquality | Self::MarksBeforeResults)
+        matches!(self, Self::IdEquality | Self::MarksBeforeResults | Self::MarksBeforeBlocks)
     }
 
     /// The upstream issues and holes that it answers; D: dossier 14.1, C: the public cases.
@@ -189,6 +225,11 @@ impl Guard {
             Self::DeadPlansGo => &["C4"],
             Self::SweepOrphans => &["C5"],
             Self::TwinsMerge => &["D10"],
+            Self::RipeMarksOnly => &["I6"],
+            Self::MetaGoesFirst => &["M1"],
+            Self::MarksGoLast => &["I6", "C20"],
+            Self::MarksBeforeBlocks => &["deleted while somebody looks"],
+            Self::GoneIsMarked => &["C4", "deleted while somebody looks"],
         }
     }
 }

@@ -94,6 +94,8 @@ pub enum Prefix {
     AllMarkers,
     /// The visit markers beneath one plan's path.
     Markers(PlanKey),
+    /// `<block>/`: what is there of one block.
+    Block(BlockId),
 }
 
 /// The content of one object.
@@ -151,6 +153,16 @@ pub struct Provenance {
 pub struct DeletionMark {
     /// Why: for whoever reads the mark later.
     pub because: MarkReason,
+    /// When it was written, ms of the writer's clock. Upstream's `deletion_time` has whole seconds.
+    pub marked_ms: u64,
+}
+
+impl DeletionMark {
+    /// Whether the mark is `delay_ms` old: `now_ms` is the reader's clock, the stamp the writer's.
+    #[must_use]
+    pub fn is_ripe(&self, now_ms: u64, delay_ms: u64) -> bool {
+        now_ms >= self.marked_ms.saturating_add(delay_ms)
+    }
 }
 
 /// Why a block was marked for deletion.

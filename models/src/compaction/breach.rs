@@ -6,7 +6,7 @@ use surehold::compaction::object::{BlockId, Body, DeletionMark, Key, MarkReason}
 use super::fleet::{Fleet, Seen as _};
 use super::model::*;
 use super::scope::GROUP;
-use super::world::{Broken, RoleState, Write};
+use super::world::{Block, Broken, RoleState, Write};
 
 impl<F: Fleet> Model<F> {
     pub(super) fn breaks(
@@ -22,6 +22,9 @@ impl<F: Fleet> Model<F> {
                 Some(Body::DeletionMark(mark)),
             ) => self.breaks_marking(world, process, id, *mark),
             (Key::Meta(id), Some(_)) => self.breaks_uploading(world, id),
+            (Key::Meta(id) | Key::Chunks(id) | Key::Index(id), None) => {
+                breaks_deleting(world.store.blocks.get(&id)?, id, write.key)
+            }
             (Key::Plan(key), body) => {
                 let there = world.store.plans.get(&key)?;
                 let live = !is_done_or_dead(there, |id| world.store.was_stopped(id));
@@ -75,15 +78,15 @@ impl<F: Fleet> Model<F> {
             let all = world.store.samples(plan.members(partition));
             self.scope.in_partition(all, partition, plan.count()).is_empty()
         };
-        let partition = unproven(plan, world.store.holdings(), empty)?;
+        let partition = unproven(plan, world.store.ever_held(), empty)?;
         Some(Broken::Unproven(id, plan.id, partition))
     }
 
     /// A surplus result goes only because of a lesser one of the same partition.
     fn breaks_surplus(&self, world: &WorldOf<F>, id: BlockId) -> Option<Broken> {
-        let made_by = |id: BlockId| world.store.blocks.get(&id)?.meta.as_ref()?.made_by;
+        let made_by = |id: BlockId| world.store.ever_held().find(|h| h.block == id)?.meta.made_by;
         let mine = made_by(id)?;
-        let lesser = world.store.holdings().any(|h| h.block < id && h.meta.made_by == Some(mine));
+        let lesser = world.store.ever_held().any(|h| h.block < id && h.meta.made_by == Some(mine));
         (!lesser).then_some(Broken::Unproven(id, mine.plan, mine.partition))
     }
 
@@ -110,6 +113,15 @@ impl<F: Fleet> Model<F> {
     }
 }
 
+/// A complete block goes only by an old mark, and its meta goes before the rest.
+fn breaks_deleting(block: &Block, id: BlockId, key: Key) -> Option<Broken> {
+    block.meta.as_ref()?;
+    match key {
+        Key::Meta(_) => (!block.is_ripe()).then_some(Broken::Unripe(id)),
+        _ => Some(Broken::DataBeforeMeta(id)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -120,7 +132,6 @@ mod tests {
     use super::*;
     use crate::compaction::fleet::Ours;
     use crate::compaction::scopes;
-    use crate::compaction::world::Block;
 
     /// No guard can be removed to show it: that a meta comes last is the order of the upload itself.
     #[test]

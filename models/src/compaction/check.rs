@@ -54,6 +54,7 @@ fn safety<F: Fleet>(property: Property) -> Option<Named<Model<F>>> {
         Property::NoDoubleWork => unbroken!(Property::NoDoubleWork),
         Property::NoCompactRespected => unbroken!(Property::NoCompactRespected),
         Property::MetaLast => unbroken!(Property::MetaLast),
+        Property::DeletedAfterDelay => unbroken!(Property::DeletedAfterDelay),
         Property::Recoverable => None,
     }
 }
@@ -81,6 +82,8 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
         "a partition is completed as empty" => EmptyCompleted,
         "a no-compact mark was set and removed under a plan" => NoCompactSetAndRemoved,
         "one compactor works on two partitions" => TwoJobs,
+        "nothing is left of a block" => BlockDeleted,
+        "nothing is left of a block whose plan somebody has in hand" => DeletedInHand,
     }
 }
 

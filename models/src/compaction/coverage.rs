@@ -11,14 +11,16 @@ pub struct Coverage {
     counts: Vec<AtomicU64>,
 }
 
-const EFFECTS: [&str; 24] = [
+const EFFECTS: [&str; 29] = [
     "list-blocks",
     "list-marks",
     "list-plans",
     "list-all-markers",
     "list-markers",
+    "list-block",
     "get-meta",
     "get-mark",
+    "get-global-mark",
     "get-plan",
     "get-marker",
     "exists",
@@ -34,6 +36,9 @@ const EFFECTS: [&str; 24] = [
     "put-failed",
     "delete-plan",
     "delete-marker",
+    "delete-meta",
+    "delete-data",
+    "delete-mark",
     "merge",
     "wait",
 ];
@@ -148,9 +153,11 @@ pub fn effect_name(effect: &Effect) -> &'static str {
         Effect::List(Prefix::Plans) => "list-plans",
         Effect::List(Prefix::AllMarkers) => "list-all-markers",
         Effect::List(Prefix::Markers(_)) => "list-markers",
+        Effect::List(Prefix::Block(_)) => "list-block",
         Effect::Get(Key::Meta(_)) => "get-meta",
         Effect::Get(Key::Plan(_)) => "get-plan",
         Effect::Get(Key::Marker(..)) => "get-marker",
+        Effect::Get(Key::GlobalDeletionMark(_)) => "get-global-mark",
         Effect::Get(_) => "get-mark",
         Effect::Exists(_) => "exists",
         Effect::Put(Key::Chunks(_), _) => "put-chunks",
@@ -169,7 +176,10 @@ pub fn effect_name(effect: &Effect) -> &'static str {
         },
         Effect::Put(Key::Marker(..), _) => "put-failed",
         Effect::Delete(Key::Plan(_)) => "delete-plan",
-        Effect::Delete(_) => "delete-marker",
+        Effect::Delete(Key::Marker(..)) => "delete-marker",
+        Effect::Delete(Key::Meta(_)) => "delete-meta",
+        Effect::Delete(Key::Chunks(_) | Key::Index(_)) => "delete-data",
+        Effect::Delete(_) => "delete-mark",
         Effect::Merge(_) => "merge",
         Effect::Wait(_) => "wait",
     }

@@ -48,6 +48,10 @@ impl<F: Fleet> Model<F> {
                 actions.push(Action::Expire(*key, *partition));
             }
         }
+        if self.scope.ripens {
+            let ripening = world.store.blocks.iter().filter(|(_, block)| block.ripens());
+            actions.extend(ripening.map(|(id, _)| Action::Ripen(*id)));
+        }
         if usize::from(world.arrived) < self.scope.late.len() {
             actions.push(Action::Upload);
         }
@@ -124,7 +128,10 @@ impl<F: Fleet> Model<F> {
         {
             each(Choice { lesser_id: true, ..default });
         }
-        let stamps = matches!(effect, Effect::Get(Key::Plan(_)) | Effect::List(Prefix::Marks));
+        let stamps = matches!(
+            effect,
+            Effect::Get(Key::Plan(_) | Key::Meta(_)) | Effect::List(Prefix::Marks)
+        );
         if compactor && stamps && world.faults_left > 0 && world.plans_made > 0 {
             if self.scope.faults.same_second && self.dated {
                 each(Choice { clock: Clock::Same, ..default });

@@ -55,7 +55,11 @@ pub trait Fleet: Clone + Send + Sync + 'static {
     type Cleaner: Role;
 
     /// A fleet with these limits.
-    fn with_limits(&self, limits: Limits) -> (Self::Compactor, Self::Cleaner);
+    fn with_limits(
+        &self,
+        limits: Limits,
+        cleaning: cleaner::Limits,
+    ) -> (Self::Compactor, Self::Cleaner);
 
     /// Whether plans and markers are told apart by their stamps, so that the clock has to advance with
     /// each plan. The verified protocol compares no stamp with another: there one instant will do.
@@ -94,6 +98,10 @@ pub trait Seen {
     fn about_to_claim(&self) -> Option<(PlanId, u32)>;
     /// The plan that a cleaner has in hand.
     fn plan_in_hand(&self) -> Option<&Arc<Plan>>;
+    /// Whether such a plan is being worked on or cleaned up.
+    fn has_in_hand(&self, is_such: &dyn Fn(&Plan) -> bool) -> bool {
+        self.plan_in_hand().is_some_and(|plan| is_such(plan))
+    }
     /// The plan a compactor has picked or is picking from, but not begun to merge.
     fn has_picked(&self) -> Option<PlanId>;
 }
@@ -106,8 +114,8 @@ impl Fleet for Ours<Verified> {
     type Compactor = Compactor;
     type Cleaner = Cleaner;
 
-    fn with_limits(&self, limits: Limits) -> (Compactor, Cleaner) {
-        (Compactor::new(limits), Cleaner::new())
+    fn with_limits(&self, limits: Limits, cleaning: cleaner::Limits) -> (Compactor, Cleaner) {
+        (Compactor::new(limits), Cleaner::new(cleaning))
     }
 
     fn is_dated(&self) -> bool {
@@ -119,8 +127,13 @@ impl Fleet for Ours<Weakened<Guard>> {
     type Compactor = Compactor<Weakened<Guard>>;
     type Cleaner = Cleaner<Weakened<Guard>>;
 
-    fn with_limits(&self, limits: Limits) -> (Self::Compactor, Self::Cleaner) {
-        (Compactor::weakened(limits, self.0.clone()), Cleaner::weakened(self.0.clone()))
+    fn with_limits(
+        &self,
+        limits: Limits,
+        cleaning: cleaner::Limits,
+    ) -> (Self::Compactor, Self::Cleaner) {
+        let cleaner = Cleaner::weakened(cleaning, self.0.clone());
+        (Compactor::weakened(limits, self.0.clone()), cleaner)
     }
 
     fn is_dated(&self) -> bool {
@@ -137,7 +150,11 @@ impl Fleet for Cortex {
     type Compactor = upstream::Compactor;
     type Cleaner = upstream::Cleaner;
 
-    fn with_limits(&self, limits: Limits) -> (Self::Compactor, Self::Cleaner) {
+    fn with_limits(
+        &self,
+        limits: Limits,
+        _cleaning: cleaner::Limits,
+    ) -> (Self::Compactor, Self::Cleaner) {
         let cleaner = upstream::Cleaner::new(self.0, limits.claim_timeout_ms);
         (upstream::Compactor::new(limits, self.0), cleaner)
     }
@@ -164,6 +181,10 @@ impl Seen for compactor::State {
         self.jobs().any(|(_, job)| job.plan.id == plan && job.partition == partition)
     }
 
+    fn has_in_hand(&self, is_such: &dyn Fn(&Plan) -> bool) -> bool {
+        self.jobs().any(|(_, job)| is_such(&job.plan))
+    }
+
     fn is_at_start(&self) -> bool {
         use compactor::state::Search;
         matches!(self.search(), Search::Idle | Search::Plans)
@@ -181,7 +202,11 @@ impl Seen for compactor::State {
         use compactor::state::Search;
         matches!(
             self.search(),
-            Search::Blocks | Search::Metas { .. } | Search::Marks { .. } | Search::Planning
+            Search::Barred
+                | Search::Blocks(_)
+                | Search::Metas { .. }
+                | Search::Marks { .. }
+                | Search::Planning
         )
     }
 
@@ -263,7 +288,9 @@ impl Seen for cleaner::State {
             | Pass::AllMarkers
             | Pass::Plans(_)
             | Pass::Reading(_)
-            | Pass::Sweeping(..) => None,
+            | Pass::Sweeping(..)
+            | Pass::Marked
+            | Pass::Removing(..) => None,
         }
     }
 
@@ -291,6 +318,10 @@ impl Seen for upstream::CompactorState {
 
     fn works_on(&self, plan: PlanId, partition: u32) -> bool {
         self.jobs().any(|(_, job)| job.plan.id == plan && job.partition == partition)
+    }
+
+    fn has_in_hand(&self, is_such: &dyn Fn(&Plan) -> bool) -> bool {
+        self.jobs().any(|(_, job)| is_such(&job.plan))
     }
 
     fn is_at_start(&self) -> bool {

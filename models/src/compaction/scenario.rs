@@ -246,6 +246,7 @@ impl Scenario {
             completed_age: false,
             atomic_plans: false,
             swift_sync: false,
+            ripens: false,
             goal: None,
             witnesses: &[],
             tier: Tier::Ci,

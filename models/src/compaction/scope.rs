@@ -47,6 +47,9 @@ pub struct Scope {
     /// Whether an upstream compactor's sync is swift: the reads of metas and marks that follow its listing
     /// come at once. A restriction on schedules, so what is found is real, and what is not may be missed.
     pub swift_sync: bool,
+    /// Whether deletion marks grow older than the deletion delay, at any moment after they are written; if
+    /// not, no cleaner deletes a block.
+    pub ripens: bool,
     /// What must be reachable from everywhere, if that is asked.
     pub goal: Option<Goal>,
     /// Combinations that must occur within one path.
@@ -78,6 +81,8 @@ pub enum Act {
     Pause(u8),
     /// All claims that may expire have expired.
     Expire,
+    /// All deletion marks are older than the delay.
+    Ripen,
     /// The next late block has arrived.
     Upload,
 }
@@ -99,6 +104,8 @@ pub enum Until {
     Uploaded,
     /// There is no plan and no marker.
     Gone,
+    /// Nothing is left of any block that was marked.
+    Removed,
     /// It is about to delete a plan.
     Deleting,
     /// It knows the blocks and is about to ask for plans.
@@ -110,6 +117,7 @@ impl Act {
         let name = |process: u8| char::from(b'A' + process);
         match self {
             Self::Run(_, Until::Gone) => "a cleaner has cleaned up".into(),
+            Self::Run(_, Until::Removed) => "a cleaner has deleted what is marked".into(),
             Self::Run(_, Until::Deleting) => "a cleaner is about to delete a plan".into(),
             Self::Run(process, until) => {
                 let until = match until {
@@ -120,6 +128,7 @@ impl Act {
                     Until::Merged => "has merged a partition",
                     Until::Uploaded => "has uploaded a result",
                     Until::Gone => "has cleaned up",
+                    Until::Removed => "has deleted what is marked",
                     Until::Deleting => "is about to delete a plan",
                     Until::Synced => "has listed the blocks",
                 };
@@ -127,6 +136,7 @@ impl Act {
             }
             Self::Pause(process) => format!("{} stands still", name(process)),
             Self::Expire => "claims expire".into(),
+            Self::Ripen => "marks grow old".into(),
             Self::Upload => "a late block arrives".into(),
         }
     }
@@ -227,6 +237,8 @@ pub enum Operation {
 pub enum Goal {
     /// No plan, no marker, and no two unmarked blocks that overlap.
     AllDone,
+    /// The same, and nothing left of a block that was marked, nor a mark.
+    AllGone,
     /// No plan.
     NoPlan,
     /// No marker without a plan.
@@ -239,6 +251,7 @@ impl Goal {
     pub fn says(self) -> &'static str {
         match self {
             Self::AllDone => "no plan, no marker, no two unmarked blocks that overlap",
+            Self::AllGone => "no plan, no marker, no two blocks that overlap, no mark, no rest of a block",
             Self::NoPlan => "no plan",
             Self::NoOrphanMarker => "no marker without a plan",
         }
@@ -272,6 +285,10 @@ pub enum Witness {
     NoCompactSetAndRemoved,
     /// Two jobs of one compactor at work.
     TwoJobs,
+    /// Nothing is left of a block.
+    BlockDeleted,
+    /// Nothing is left of a block that is in a plan which somebody has in hand.
+    DeletedInHand,
 }
 
 /// The group of every scope.
@@ -286,6 +303,7 @@ impl Scope {
         let asked = |p: &Property| match p {
             Property::Recoverable => self.goal.is_some(),
             Property::NoDoubleWork => !disturbed,
+            Property::DeletedAfterDelay => self.ripens,
             _ => true,
         };
         Property::ALL.into_iter().filter(asked).collect()
@@ -331,6 +349,9 @@ impl Scope {
         }
         if self.faults.budget > 0 {
             parts.push(format!("{} of {}", self.faults.budget, self.faults.kinds().join("/")));
+        }
+        if self.ripens {
+            parts.push("marked blocks are deleted".into());
         }
         if !self.operator.is_empty() {
             parts.push(format!("{} operator acts", self.operator.len()));

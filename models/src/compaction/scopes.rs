@@ -24,6 +24,7 @@ pub fn base(name: &'static str, question: &'static str) -> Scope {
         completed_age: false,
         atomic_plans: false,
         swift_sync: false,
+        ripens: false,
         goal: Some(Goal::AllDone),
         witnesses: &[Witness::ParentMarked],
         tier: Tier::Ci,
@@ -298,6 +299,23 @@ fn ours() -> Vec<Scope> {
             operator: vec![SetNoCompact('X'), UnsetNoCompact('X')],
             witnesses: &[Witness::ParentMarked, Witness::NoCompactSetAndRemoved],
             ..base("no-compact-set-removed", "The operator bars a block and thinks better of it.")
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: DONE,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            ripens: true,
+            goal: Some(Goal::AllGone),
+            witnesses: &[
+                Witness::SecondPlanDone,
+                Witness::BlockDeleted,
+                Witness::DeletedInHand,
+            ],
+            ..base(
+                "deleted",
+                "Marked blocks are deleted for good while somebody still works from an older look.",
+            )
         },
         Scope {
             prefix: WRITTEN,

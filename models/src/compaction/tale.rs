@@ -79,6 +79,14 @@ impl Tale {
         });
     }
 
+    pub(super) fn ripens(&mut self, scope: &Scope, id: BlockId) {
+        self.tell(|| {
+            let action =
+                format!("the mark of {} is older than the deletion delay", block_name(scope, id));
+            ("clock".into(), action, String::new())
+        });
+    }
+
     pub(super) fn uploads(&mut self, scope: &Scope, place: usize) {
         self.tell(|| {
             let name = scope.upload(place).name;
@@ -253,6 +261,7 @@ fn doing(scope: &Scope, effect: &Effect) -> String {
         Effect::List(Prefix::Plans) => "lists plans".into(),
         Effect::List(Prefix::AllMarkers) => "lists all markers".into(),
         Effect::List(Prefix::Markers(key)) => format!("lists markers of {}", path(*key)),
+        Effect::List(Prefix::Block(id)) => format!("lists what is left of {}", block_name(scope, *id)),
         Effect::Get(key) => format!("reads {}", object(scope, *key)),
         Effect::Exists(key) => format!("asks for {}", object(scope, *key)),
         Effect::Put(key, body) => format!("writes {}", written(scope, *key, body)),

@@ -1,6 +1,8 @@
 //! Whether a state shows the combination that a scope was built for.
 
 use surehold::compaction::marker::Status;
+use surehold::compaction::object::BlockId;
+use surehold::compaction::plan::Plan;
 
 use super::fleet::{Fleet, Seen as _};
 use super::model::*;
@@ -74,6 +76,15 @@ impl<F: Fleet> Model<F> {
                     && !world.store.plans.is_empty()
             }
             Witness::TwoJobs => compactors().any(|(state, _)| state.jobs_running() > 1),
+            Witness::BlockDeleted => world.store.blocks.values().any(|block| block.is_gone()),
+            Witness::DeletedInHand => {
+                let gone = |id: &BlockId| world.store.blocks.get(id).is_some_and(|b| b.is_gone());
+                let lists_one = |plan: &Plan| plan.parents().iter().any(gone);
+                world.processes.iter().any(|actor| match &actor.role {
+                    RoleState::Compactor(state) => state.has_in_hand(&lists_one),
+                    RoleState::Cleaner(state) => state.has_in_hand(&lists_one),
+                })
+            }
         }
     }
 }

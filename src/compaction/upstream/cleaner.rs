@@ -174,7 +174,7 @@ impl Turn<'_> {
                 self.status(groups, rest, plan, progress);
             }
             (Pass::Marking(groups, blocks, step, marked), outcome) => {
-                self.go_on_marking(groups, blocks, step, marked, &outcome);
+                self.go_on_marking(groups, blocks, step, marked, &outcome, input);
             }
             (Pass::Deleting(groups), outcome) => self.deleted(groups, &outcome),
             (Pass::IsGone(groups), Outcome::Absent) => self.list_markers(groups),
@@ -252,10 +252,11 @@ impl Turn<'_> {
         step: MarkStep,
         marked: bool,
         outcome: &Outcome,
+        input: Input,
     ) {
         let id = blocks[0];
         let because = MarkReason::Compacted(groups[0].plan.id);
-        let body = Body::DeletionMark(DeletionMark { because });
+        let body = Body::DeletionMark(DeletionMark { because, marked_ms: input.now_ms });
         let (next, effect) = match (step, outcome) {
             // Errors of the caller's own checks count as: go on.
             (MarkStep::Meta, Outcome::Absent)
