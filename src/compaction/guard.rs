@@ -53,11 +53,13 @@ pub enum Guard {
     MarksBeforeBlocks,
     /// `gone-is-marked`
     GoneIsMarked,
+    /// `partials-stay`
+    PartialsStay,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::AllPartitions,
         Self::ResultProof,
         Self::IdEquality,
@@ -82,6 +84,7 @@ impl Guard {
         Self::MarksGoLast,
         Self::MarksBeforeBlocks,
         Self::GoneIsMarked,
+        Self::PartialsStay,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -112,6 +115,7 @@ impl Guard {
             Self::MarksGoLast => "marks-go-last",
             Self::MarksBeforeBlocks => "marks-before-blocks",
             Self::GoneIsMarked => "gone-is-marked",
+            Self::PartialsStay => "partials-stay",
         }
     }
 
@@ -189,6 +193,9 @@ impl Guard {
             Self::GoneIsMarked => {
                 "A parent that is not there any more counts as marked: its mark went with it."
             }
+            Self::PartialsStay => {
+                "What has no meta and no mark is left alone: its upload may not be over."
+            }
         }
     }
 
@@ -230,6 +237,7 @@ impl Guard {
             Self::MarksGoLast => &["I6", "C20"],
             Self::MarksBeforeBlocks => &["deleted while somebody looks"],
             Self::GoneIsMarked => &["C4", "deleted while somebody looks"],
+            Self::PartialsStay => &["C18"],
         }
     }
 }

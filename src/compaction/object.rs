@@ -96,6 +96,8 @@ pub enum Prefix {
     Markers(PlanKey),
     /// `<block>/`: what is there of one block.
     Block(BlockId),
+    /// The whole bucket, for every object beneath a block.
+    AllBlocks,
 }
 
 /// The content of one object.

@@ -117,7 +117,7 @@ impl<F: Fleet> Model<F> {
 fn breaks_deleting(block: &Block, id: BlockId, key: Key) -> Option<Broken> {
     block.meta.as_ref()?;
     match key {
-        Key::Meta(_) => (!block.is_ripe()).then_some(Broken::Unripe(id)),
+        Key::Meta(_) => (!block.aged).then_some(Broken::Unripe(id)),
         _ => Some(Broken::DataBeforeMeta(id)),
     }
 }

@@ -11,13 +11,14 @@ pub struct Coverage {
     counts: Vec<AtomicU64>,
 }
 
-const EFFECTS: [&str; 29] = [
+const EFFECTS: [&str; 30] = [
     "list-blocks",
     "list-marks",
     "list-plans",
     "list-all-markers",
     "list-markers",
     "list-block",
+    "list-all-blocks",
     "get-meta",
     "get-mark",
     "get-global-mark",
@@ -154,6 +155,7 @@ pub fn effect_name(effect: &Effect) -> &'static str {
         Effect::List(Prefix::AllMarkers) => "list-all-markers",
         Effect::List(Prefix::Markers(_)) => "list-markers",
         Effect::List(Prefix::Block(_)) => "list-block",
+        Effect::List(Prefix::AllBlocks) => "list-all-blocks",
         Effect::Get(Key::Meta(_)) => "get-meta",
         Effect::Get(Key::Plan(_)) => "get-plan",
         Effect::Get(Key::Marker(..)) => "get-marker",

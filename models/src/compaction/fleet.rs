@@ -290,7 +290,9 @@ impl Seen for cleaner::State {
             | Pass::Reading(_)
             | Pass::Sweeping(..)
             | Pass::Marked
-            | Pass::Removing(..) => None,
+            | Pass::Removing(..)
+            | Pass::Remains
+            | Pass::Tidying(_) => None,
         }
     }
 

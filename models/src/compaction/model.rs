@@ -221,6 +221,7 @@ impl<F: Fleet> Model<F> {
             deleted: None,
             global_mark: None,
             local_mark: None,
+            aged: false,
             no_compact: false,
             was_no_compact: false,
         };
@@ -282,6 +283,7 @@ impl<F: Fleet> Model<F> {
     pub(super) fn ripen(&self, world: &mut WorldOf<F>, id: BlockId) {
         if let Some(block) = world.store.change().blocks.get_mut(&id) {
             let block = Arc::make_mut(block);
+            block.aged = true;
             for mark in [&mut block.global_mark, &mut block.local_mark].into_iter().flatten() {
                 mark.ripe = true;
             }
@@ -540,6 +542,7 @@ impl<F: Fleet> Model<F> {
             deleted: None,
             global_mark: None,
             local_mark: None,
+            aged: false,
             no_compact: false,
             was_no_compact: false,
         };

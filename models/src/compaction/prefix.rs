@@ -104,12 +104,15 @@ impl<F: Fleet> Model<F> {
             deleted.peek().is_some() && !world.store.blocks.values().any(|b| b.is_marked())
         };
         let deleting = about_to(|e| matches!(e, Effect::Delete(Key::Plan(_))));
+        let marking = about_to(|e| matches!(e, Effect::Put(_, Body::DeletionMark(_))));
         let RoleState::Compactor(state) = &actor.role else {
             return (until == Until::Gone && gone)
+                || (until == Until::Marking && marking)
                 || (until == Until::Deleting && deleting)
                 || (until == Until::Removed && removed());
         };
         match until {
+            Until::Marking => marking,
             Until::Deleting => deleting,
             Until::Gone => gone,
             Until::Removed => removed(),

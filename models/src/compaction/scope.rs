@@ -106,6 +106,8 @@ pub enum Until {
     Gone,
     /// Nothing is left of any block that was marked.
     Removed,
+    /// It is about to mark a block.
+    Marking,
     /// It is about to delete a plan.
     Deleting,
     /// It knows the blocks and is about to ask for plans.
@@ -118,6 +120,7 @@ impl Act {
         match self {
             Self::Run(_, Until::Gone) => "a cleaner has cleaned up".into(),
             Self::Run(_, Until::Removed) => "a cleaner has deleted what is marked".into(),
+            Self::Run(_, Until::Marking) => "a cleaner is about to mark a block".into(),
             Self::Run(_, Until::Deleting) => "a cleaner is about to delete a plan".into(),
             Self::Run(process, until) => {
                 let until = match until {
@@ -129,6 +132,7 @@ impl Act {
                     Until::Uploaded => "has uploaded a result",
                     Until::Gone => "has cleaned up",
                     Until::Removed => "has deleted what is marked",
+                    Until::Marking => "is about to mark a block",
                     Until::Deleting => "is about to delete a plan",
                     Until::Synced => "has listed the blocks",
                 };

@@ -83,6 +83,19 @@ const TWO_LISTINGS: &[Act] = &[Act::Run(0, Until::Synced), Act::Upload, Act::Run
 const STAMPED_PAUSED: &[Act] =
     &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending), Act::Pause(1)];
 
+/// A planner has stamped a plan of the early blocks and stands still; another has made one meanwhile and
+/// completed it, and the blocks are deleted.
+const DELETED_UNDER_PLAN: &[Act] = &[
+    Act::Run(0, Until::PlanPending),
+    Act::Pause(0),
+    Act::Run(1, Until::PlanDone),
+    Act::Run(2, Until::Gone),
+    Act::Ripen,
+    Act::Run(2, Until::Removed),
+];
+/// A cleaner is about to write the first mark of the plan's parents.
+const TWO_MARKED: &[Act] = &[Act::Run(0, Until::PlanDone), Act::Run(1, Until::Marking)];
+
 /// One fault of one kind.
 const PAUSE: Faults = Faults { budget: 1, pause: true, ..Faults::NONE };
 const CRASH: Faults = Faults { budget: 1, crash: true, ..Faults::NONE };
@@ -301,9 +314,10 @@ fn ours() -> Vec<Scope> {
             ..base("no-compact-set-removed", "The operator bars a block and thinks better of it.")
         },
         Scope {
+            early: halves(),
             late: vec![LATE],
+            compactors: 1,
             prefix: DONE,
-            split_above_bytes: ONE_PARTITION,
             beats: false,
             ripens: true,
             goal: Some(Goal::AllGone),
@@ -318,31 +332,46 @@ fn ours() -> Vec<Scope> {
             )
         },
         Scope {
-            prefix: WRITTEN,
+            late: vec![LATE],
+            prefix: DELETED_UNDER_PLAN,
             split_above_bytes: ONE_PARTITION,
-            faults: CRASH,
-            tier: Tier::Deep,
+            beats: false,
+            ripens: true,
+            faults: PAUSE,
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted, Witness::DeletedInHand],
             ..base(
-                "crash-two-compactors",
-                "A process crashes between any two operations, and another takes over.",
+                "deleted-under-plan",
+                "A planner stands still with its plan; meanwhile the blocks are compacted and deleted.",
             )
         },
         Scope {
-            late: vec![LATE],
+            prefix: TWO_MARKED,
             cleaners: 2,
+            compactors: 1,
             split_above_bytes: ONE_PARTITION,
-            tier: Tier::Nightly,
-            prefix: DONE,
             beats: false,
-            ..base("two-cleaners-late-block", "Two cleaners and a late block.")
+            ripens: true,
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted, Witness::DeletedInHand],
+            ..base(
+                "deleted-two-cleaners",
+                "A cleaner is about to mark what another has marked and deleted meanwhile.",
+            )
         },
         Scope {
-            faults: Faults::any(1),
+            prefix: DONE,
+            compactors: 1,
             split_above_bytes: ONE_PARTITION,
-            prefix: WRITTEN,
             beats: false,
-            tier: Tier::Nightly,
-            ..base("one-fault", "Early blocks and one fault of any kind.")
+            ripens: true,
+            faults: Faults::any(1),
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted],
+            ..base(
+                "deleted-any-fault",
+                "One fault of any kind while blocks are marked and deleted.",
+            )
         },
         Scope {
             late: vec![LATE, Upload::whole('O', 2, 3)],

@@ -262,6 +262,7 @@ fn doing(scope: &Scope, effect: &Effect) -> String {
         Effect::List(Prefix::AllMarkers) => "lists all markers".into(),
         Effect::List(Prefix::Markers(key)) => format!("lists markers of {}", path(*key)),
         Effect::List(Prefix::Block(id)) => format!("lists what is left of {}", block_name(scope, *id)),
+        Effect::List(Prefix::AllBlocks) => "lists what is left of blocks".into(),
         Effect::Get(key) => format!("reads {}", object(scope, *key)),
         Effect::Exists(key) => format!("asks for {}", object(scope, *key)),
         Effect::Put(key, body) => format!("writes {}", written(scope, *key, body)),

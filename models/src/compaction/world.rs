@@ -187,6 +187,9 @@ pub struct Block {
     pub global_mark: Option<Mark>,
     /// Its own copy.
     pub local_mark: Option<Mark>,
+    /// Whether it has been marked for longer than the deletion delay. A mark that is written once more bears a
+    /// later stamp and is not that old; the block has been marked all the while.
+    pub aged: bool,
     /// Its no-compact mark, both copies.
     pub no_compact: bool,
     /// Whether it ever carried one: a plan that was dead when somebody looked may go.
@@ -197,11 +200,6 @@ impl Block {
     /// Whether either copy of the deletion mark is there.
     pub fn is_marked(&self) -> bool {
         self.global_mark.is_some() || self.local_mark.is_some()
-    }
-
-    /// Whether a copy of the mark is older than the deletion delay.
-    pub fn is_ripe(&self) -> bool {
-        self.global_mark.into_iter().chain(self.local_mark).any(|mark| mark.ripe)
     }
 
     /// Whether a copy of the mark has yet to grow old.
@@ -277,6 +275,9 @@ impl Store {
                     Key::NoCompactMark(id),
                 ];
                 beneath.into_iter().filter(|key| self.get(*key).is_some()).collect()
+            }
+            Prefix::AllBlocks => {
+                self.blocks.iter().flat_map(|(id, _)| self.list(Prefix::Block(*id))).collect()
             }
         }
     }
@@ -358,6 +359,7 @@ impl Store {
             Key::GlobalNoCompactMark(_) | Key::NoCompactMark(_) => block.no_compact = false,
             Key::Plan(_) | Key::Marker(..) => {}
         }
+        block.aged &= block.is_marked();
     }
 
     fn put_in_block(&mut self, id: BlockId, key: Key, body: &Body) {

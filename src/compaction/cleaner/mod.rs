@@ -216,7 +216,23 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 _,
             ) => self.next_plan(case.rest),
             (Pass::Sweeping(_, plans), _) => self.next_plan(plans),
-            (Pass::Idle | Pass::AllMarkers | Pass::Plans(_) | Pass::Marked, _) => {}
+            (Pass::Remains, Outcome::Listed(keys)) => {
+                let remains = self.remains_among(&keys);
+                self.tidy(remains);
+            }
+            (Pass::Tidying(mut objects), Outcome::Applied) => {
+                objects.remove(0);
+                self.tidy(objects);
+            }
+            (
+                Pass::Idle
+                | Pass::AllMarkers
+                | Pass::Plans(_)
+                | Pass::Marked
+                | Pass::Remains
+                | Pass::Tidying(_),
+                _,
+            ) => {}
         }
     }
 

@@ -5,15 +5,17 @@
 //! deletion that was broken off is taken up by the next pass, and by any cleaner. Everything may be done
 //! twice: a mark is never taken back, and an id never used again.
 //!
-//! # What is not deleted
+//! # Blocks without a meta
 //!
-//! A directory without a meta and without a mark (dossier 7, C8) is left alone, whoever's it is. It may
-//! belong to an upload that is still running, or whose last write has yet to land, and nothing in the bucket
-//! tells that from one that was given up; a meta that lands after its chunks were deleted would be a block
-//! that holds nothing, and a cleaner would let its parents go for it. What a crashed upload leaves behind is
-//! therefore litter until somebody removes it who knows that no write is under way. With a mark it is
-//! another matter: only complete blocks are marked, so the upload is over, and what is left is a deletion
-//! broken off, which is taken up here.
+//! With a mark (dossier 7, C8) they are deleted at once. Only complete blocks are marked, so the upload was
+//! over, and the meta went by a deletion whose turn had come; what is left is that deletion, broken off, or a
+//! mark that landed after it.
+//!
+//! Without a mark they are left alone, whoever's they are. The upload may be still running, or its last
+//! write may have yet to land, and nothing in the bucket tells that from one that was given up; a meta that
+//! lands after its chunks were deleted is a block that holds nothing, and its parents would be let go for
+//! it. No age is old enough for that, since no write is bound to a time. What a crashed upload leaves behind
+//! is therefore litter, until somebody removes it who knows that no write is under way.
 
 use super::super::effect::Effect;
 use super::super::event::{Input, Outcome};
@@ -30,11 +32,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    /// Turns to the first of these blocks; after the last the pass is over.
+    /// Turns to the first of these blocks; after the last, to what is left of blocks deleted before.
     pub(super) fn remove_next(&mut self, blocks: Vec<Marked>) {
         if let Some(block) = blocks.first() {
             let get = Effect::Get(Key::GlobalDeletionMark(block.id));
             self.go(Pass::Removing(Removal::Age, blocks), get);
+        } else {
+            self.go(Pass::Remains, Effect::List(Prefix::AllBlocks));
         }
     }
 
@@ -106,6 +110,39 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         } else {
             blocks.remove(0);
             self.remove_next(blocks);
+        }
+    }
+}
+
+impl<V: Guards<Guard>> Turn<'_, V> {
+    /// What is left of blocks that have no meta any more, each block's mark last.
+    pub(super) fn remains_among(&mut self, keys: &[Key]) -> Vec<Key> {
+        let mut data = Vec::new();
+        let mut marks = Vec::new();
+        for key in keys {
+            match *key {
+                Key::Chunks(id) | Key::Index(id) | Key::NoCompactMark(id)
+                    if self.is_remains(id, keys) =>
+                {
+                    data.push(*key);
+                }
+                Key::DeletionMark(id) if self.is_remains(id, keys) => marks.push(*key),
+                _ => {}
+            }
+        }
+        data.append(&mut marks);
+        data
+    }
+
+    fn is_remains(&mut self, id: BlockId, keys: &[Key]) -> bool {
+        let marked = keys.contains(&Key::DeletionMark(id));
+        !keys.contains(&Key::Meta(id)) && self.judge.demands(Guard::PartialsStay, marked)
+    }
+
+    /// Deletes the first of these objects; after the last the pass is over.
+    pub(super) fn tidy(&mut self, objects: Vec<Key>) {
+        if let Some(&key) = objects.first() {
+            self.go(Pass::Tidying(objects), Effect::Delete(key));
         }
     }
 }

@@ -71,6 +71,10 @@ pub enum Pass {
     Marked,
     /// Deleting the first of these marked blocks.
     Removing(Removal, Vec<Marked>),
+    /// Listing everything beneath blocks, to find what is left of deleted ones.
+    Remains,
+    /// Deleting the first of these objects.
+    Tidying(Vec<Key>),
 }
 
 /// A block that carries a mark.
