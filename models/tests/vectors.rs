@@ -249,7 +249,7 @@ impl World {
 
     fn mark_for_deletion(&mut self, id: BlockId) {
         let because = MarkReason::Compacted(PlanId(0));
-        self.put(Key::DeletionMark(id), Body::DeletionMark(DeletionMark { because }));
+        self.put(Key::DeletionMark(id), Body::DeletionMark(DeletionMark { because, marked_ms: 0 }));
     }
 
     fn has(&self, key: Key) -> bool {

@@ -192,7 +192,7 @@ fn ours() -> Vec<Scope> {
             faults: PAUSE,
             ..base(
                 "stamped-early",
-                "A plan is stamped before another is made, and written after it (D13).",
+                "A plan that is stamped before another is written is written after it (D13).",
             )
         },
         Scope {

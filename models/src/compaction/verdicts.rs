@@ -84,15 +84,16 @@ pub fn mutants() -> Vec<Mutant> {
     use Guard::{
         AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, IdEquality, LeastSurvives,
         LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeResults, MembersFresh,
-        NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanPathId, ResultProof,
+        GoneIsMarked, MarksBeforeBlocks, MarksGoLast, MetaGoesFirst, NoCompactRefused,
+        NoCompactUnmarked, OnePlan, OwnClaim, PartialsStay, PlanPathId, ResultProof, RipeMarksOnly,
         SweepOrphans, TwinsMerge,
     };
     use Property::{
-        NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
-        ReplacedBeforeMarking,
+        DeletedAfterDelay, MetaLast, NoCompactRespected, NoDoubleWork, NoSampleLost,
+        OnlyDeadPlansDeleted, Recoverable, ReplacedBeforeMarking,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let table: [Row; 26] = [
+    let table: [Row; 32] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["M5", "I2"], &[AllPartitions], "early", ReplacedBeforeMarking),
         (&["C1"], &[ResultProof, IdEquality, MarkerPathId], "two-then-one", NoSampleLost),
@@ -134,6 +135,17 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C5"], &[SweepOrphans], "one-partition", Recoverable),
         (&["D10"], &[TwinsMerge], "pause", Recoverable),
         (&["D10"], &[TwinsMerge], "lost-reply", Recoverable),
+        (&["I6"], &[RipeMarksOnly], "deleted", DeletedAfterDelay),
+        (&["M1"], &[MetaGoesFirst], "deleted", MetaLast),
+        (&["I6", "C20"], &[MarksGoLast], "deleted", DeletedAfterDelay),
+        (&["deleted while somebody looks"], &[MarksBeforeBlocks], "deleted", NoDoubleWork),
+        (
+            &["C4", "deleted while somebody looks"],
+            &[GoneIsMarked],
+            "deleted-under-plan",
+            Recoverable,
+        ),
+        (&["C18"], &[PartialsStay], "deleted", MetaLast),
     ];
     let mutant = |(holes, guards, name, property): Row| {
         let variant = Variant::Without(guards.to_vec());

@@ -9,7 +9,7 @@ use surehold::compaction::object::{
     BlockId, Body, DeletionMark, GroupId, Key, MarkReason, Meta, PlanId, Provenance,
 };
 use surehold::compaction::plan::Range;
-use surehold::compaction::{Cleaner, Compactor, Effect, Outcome};
+use surehold::compaction::{Cleaner, Compactor, Effect, Outcome, cleaner};
 use surehold_downstream::{Bucket, Fleet, Outside, Sample};
 
 const RANGE: Range = Range { group: GroupId(1), start_ms: 0, end_ms: 100 };
@@ -46,7 +46,7 @@ fn block(meta: Meta) -> [(Key, Body); 3] {
 /// An ingester's block that has been replaced.
 fn replaced(id: BlockId, min_time_ms: i64, max_time_ms: i64, plan: PlanId) -> Vec<(Key, Body)> {
     let meta = Meta { id, min_time_ms, max_time_ms, index_size_bytes: 2, made_by: None };
-    let mark = Body::DeletionMark(DeletionMark { because: MarkReason::Compacted(plan) });
+    let mark = Body::DeletionMark(DeletionMark { because: MarkReason::Compacted(plan), marked_ms: 0 });
     let marks =
         [(Key::GlobalDeletionMark(id), mark.clone()), (Key::DeletionMark(id), mark.clone())];
     block(meta).into_iter().chain(marks).collect()
@@ -145,7 +145,7 @@ fn kind(effect: &Effect) -> &'static str {
 fn guards_take_no_room_in_a_service() {
     assert_eq!(size_of::<Verified>(), 0);
     assert_eq!(size_of::<Service>(), size_of::<Limits>());
-    assert_eq!(size_of::<Cleaner>(), 0);
+    assert_eq!(size_of::<Cleaner>(), size_of::<cleaner::Limits>());
     let service = Service { compactor: Compactor::new(limits()) };
     assert_eq!(*service.compactor.limits(), limits());
 }
