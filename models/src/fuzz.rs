@@ -359,6 +359,7 @@ impl<'m, F: Fleet> Walk<'m, F> {
                     matches!(
                         action,
                         Action::Expire(..)
+                            | Action::ExpireCleaner
                             | Action::Ripen(_)
                             | Action::Upload
                             | Action::Operate
@@ -565,6 +566,7 @@ fn owner(action: &Action) -> Option<u8> {
         | Action::Pause(process) => Some(process),
         Action::Land(_)
         | Action::Expire(..)
+        | Action::ExpireCleaner
         | Action::Ripen(_)
         | Action::Upload
         | Action::Operate => None,

@@ -32,7 +32,10 @@ fn guards_take_no_room_beside_weakened_ones() {
 #[test]
 fn a_service_holds_the_verified_roles() {
     let limits = Limits::for_range(Range { group: GroupId(1), start_ms: 0, end_ms: 100 });
-    let service = Service { compactor: Compactor::new(limits), cleaner: Cleaner::new(cleaner::Limits::default()) };
+    let service = Service {
+        compactor: Compactor::new(limits),
+        cleaner: Cleaner::new(cleaner::Limits::default()),
+    };
     assert_eq!(type_of(&service.compactor), TypeId::of::<Compactor<Verified>>());
     assert_eq!(type_of(&service.cleaner), TypeId::of::<Cleaner<Verified>>());
     assert_ne!(type_of(&service.compactor), TypeId::of::<Compactor<Weakened<Guard>>>());

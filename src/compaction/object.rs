@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::marker::Marker;
+use super::marker::{CleanerMarker, Marker};
 use super::plan::Plan;
 
 /// A block's ULID.
@@ -74,10 +74,15 @@ pub enum Key {
     GlobalNoCompactMark(BlockId),
     /// `<block>/no-compact-mark.json`.
     NoCompactMark(BlockId),
+    /// `<block>/visit-mark.json`: of upstream's older compactor, which does not partition (dossier 2). Nobody
+    /// here writes one; upstream's cleaner asks for it (#5498).
+    VisitMark(BlockId),
     /// `partitioned-groups/..`.
     Plan(PlanKey),
     /// `partitioned-groups/visit-marks/../partition-<p>-visit-mark.json`.
     Marker(PlanKey, u32),
+    /// `markers/cleaner-visit-marker.json`: which of upstream's cleaners is at work.
+    CleanerMarker,
 }
 
 /// What a listing lists. One listing is one operation.
@@ -116,6 +121,8 @@ pub enum Body {
     Plan(Arc<Plan>),
     /// A visit marker.
     Marker(Marker),
+    /// The visit marker of upstream's cleaner.
+    CleanerMarker(CleanerMarker),
 }
 
 /// A block's `meta.json`, as far as the protocol reads it (dossier 2.1).

@@ -48,6 +48,11 @@ impl<F: Fleet> Model<F> {
                 actions.push(Action::Expire(*key, *partition));
             }
         }
+        if let Some((marker, false)) = world.store.cleaner_marker
+            && !self.cleans(world, marker.owner)
+        {
+            actions.push(Action::ExpireCleaner);
+        }
         if self.scope.ripens {
             let ripening = world.store.blocks.iter().filter(|(_, block)| block.ripens());
             actions.extend(ripening.map(|(id, _)| Action::Ripen(*id)));
@@ -88,6 +93,11 @@ impl<F: Fleet> Model<F> {
             }
         }
         if let (true, RoleState::Compactor(state)) = (self.scope.beats, &actor.role) {
+            actions.extend(state.beats().into_iter().map(|slot| Action::Beat(process, slot)));
+        }
+        if let (true, true, RoleState::Cleaner(state)) =
+            (self.scope.beats, self.scope.cleaner_marker, &actor.role)
+        {
             actions.extend(state.beats().into_iter().map(|slot| Action::Beat(process, slot)));
         }
         if world.faults_left > 0 && self.scope.faults.crash {

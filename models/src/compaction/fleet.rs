@@ -54,11 +54,12 @@ pub trait Fleet: Clone + Send + Sync + 'static {
     /// What cleans.
     type Cleaner: Role;
 
-    /// A fleet with these limits.
+    /// A fleet with these limits; with a marker for its cleaners, if it knows one and this is asked.
     fn with_limits(
         &self,
         limits: Limits,
         cleaning: cleaner::Limits,
+        own_marker: bool,
     ) -> (Self::Compactor, Self::Cleaner);
 
     /// Whether plans and markers are told apart by their stamps, so that the clock has to advance with
@@ -114,7 +115,12 @@ impl Fleet for Ours<Verified> {
     type Compactor = Compactor;
     type Cleaner = Cleaner;
 
-    fn with_limits(&self, limits: Limits, cleaning: cleaner::Limits) -> (Compactor, Cleaner) {
+    fn with_limits(
+        &self,
+        limits: Limits,
+        cleaning: cleaner::Limits,
+        _own_marker: bool,
+    ) -> (Compactor, Cleaner) {
         (Compactor::new(limits), Cleaner::new(cleaning))
     }
 
@@ -131,6 +137,7 @@ impl Fleet for Ours<Weakened<Guard>> {
         &self,
         limits: Limits,
         cleaning: cleaner::Limits,
+        _own_marker: bool,
     ) -> (Self::Compactor, Self::Cleaner) {
         let cleaner = Cleaner::weakened(cleaning, self.0.clone());
         (Compactor::weakened(limits, self.0.clone()), cleaner)
@@ -153,9 +160,12 @@ impl Fleet for Cortex {
     fn with_limits(
         &self,
         limits: Limits,
-        _cleaning: cleaner::Limits,
+        cleaning: cleaner::Limits,
+        own_marker: bool,
     ) -> (Self::Compactor, Self::Cleaner) {
-        let cleaner = upstream::Cleaner::new(self.0, limits.claim_timeout_ms);
+        let cleaner = upstream::Cleaner::new(self.0, limits.claim_timeout_ms)
+            .deleting(cleaning.deletion_delay_ms)
+            .with_own_marker(own_marker);
         (upstream::Compactor::new(limits, self.0), cleaner)
     }
 
@@ -378,7 +388,7 @@ impl Seen for upstream::CleanerState {
     }
 
     fn beats(&self) -> Vec<u8> {
-        Vec::new()
+        if self.can_beat() { vec![0] } else { Vec::new() }
     }
 
     fn incarnation(&self) -> u32 {
@@ -390,7 +400,8 @@ impl Seen for upstream::CleanerState {
     }
 
     fn is_at_start(&self) -> bool {
-        matches!(self.pass(), upstream::Pass::Idle | upstream::Pass::Plans)
+        use upstream::Pass;
+        matches!(self.pass(), Pass::Idle | Pass::Visited | Pass::Plans)
     }
 
     fn jobs_running(&self) -> usize {
@@ -417,7 +428,15 @@ impl Seen for upstream::CleanerState {
             | Pass::IsGone(groups)
             | Pass::Listing(groups)
             | Pass::Clearing(groups, _) => groups.first().map(|group| &group.plan),
-            Pass::Idle | Pass::Plans | Pass::Reading(..) | Pass::Status(..) => None,
+            Pass::Idle
+            | Pass::Visited
+            | Pass::Plans
+            | Pass::Reading(..)
+            | Pass::Status(..)
+            | Pass::Deletion(_)
+            | Pass::LastBeat
+            | Pass::Ending
+            | Pass::Leaving => None,
         }
     }
 

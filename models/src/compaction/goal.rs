@@ -19,6 +19,7 @@ impl Action {
             Self::Begin(_)
             | Self::Beat(..)
             | Self::Expire(..)
+            | Self::ExpireCleaner
             | Self::Ripen(_)
             | Self::Upload
             | Self::Operate => false,
@@ -41,6 +42,9 @@ impl Goal {
             Self::NoPlan => store.plans.is_empty(),
             Self::NoOrphanMarker => {
                 store.markers.iter().all(|(_, visit)| store.plan(visit.marker.plan).is_some())
+            }
+            Self::NoOrphanMark => {
+                store.blocks.values().all(|b| b.deleted.is_none() || !b.is_marked())
             }
             Self::AllGone => {
                 let gone = |block: &super::world::Block| {

@@ -77,6 +77,8 @@ pub enum Action {
     Land(u8),
     /// A marker's owner has not been heard of for too long.
     Expire(PlanKey, u32),
+    /// The cleaner whose marker it is has not been heard of for too long.
+    ExpireCleaner,
     /// A block's deletion mark is older than the delay.
     Ripen(BlockId),
     /// The next late block arrives.
@@ -135,10 +137,9 @@ impl<F: Fleet> Model<F> {
             claim_timeout_ms: TIMEOUT_MS,
             partition_index_size_bytes: scope.split_above_bytes,
         };
-        let cleaning = cleaner::Limits {
-            deletion_delay_ms: scope.ripens.then_some(DELETION_DELAY_MS),
-        };
-        let (compactor, cleaner) = fleet.with_limits(limits, cleaning);
+        let cleaning =
+            cleaner::Limits { deletion_delay_ms: scope.ripens.then_some(DELETION_DELAY_MS) };
+        let (compactor, cleaner) = fleet.with_limits(limits, cleaning, scope.cleaner_marker);
         Self {
             scope: Arc::new(scope.clone()),
             judged: scope.properties(),
@@ -253,6 +254,10 @@ impl<F: Fleet> Model<F> {
             Action::Expire(key, partition) => {
                 tale.expires(&self.scope, &next.store, key, partition);
                 next.store.change().markers.get_mut(&(key, partition))?.expired = true;
+            }
+            Action::ExpireCleaner => {
+                tale.cleaner_expires();
+                next.store.change().cleaner_marker.as_mut()?.1 = true;
             }
             Action::Ripen(id) => {
                 tale.ripens(&self.scope, id);
@@ -388,8 +393,7 @@ impl<F: Fleet> Model<F> {
         };
         let late = |id: &BlockId| world.late.iter().any(|write| named(&write.key, id));
         let never_complete = |block: &Block| block.meta.is_none() && block.deleted.is_none();
-        let dead =
-            |id: &BlockId, block: &Block| never_complete(block) && !pending(id) && !late(id);
+        let dead = |id: &BlockId, block: &Block| never_complete(block) && !pending(id) && !late(id);
         if world.store.blocks.iter().any(|(id, block)| dead(id, block)) {
             let mut store = (*world.store).clone();
             store.blocks.retain(|id, block| !dead(id, block));
@@ -643,6 +647,7 @@ impl<F: Fleet> Model<F> {
                 marker.visited_ms %= TIMEOUT_MS;
             }
             Effect::Put(_, Body::DeletionMark(mark)) => mark.marked_ms = 0,
+            Effect::Put(_, Body::CleanerMarker(marker)) => marker.visited_ms = 0,
             Effect::Merge(merge) if world.broken.is_none() && self.looks_before_work => {
                 let no_compact = |id: &&BlockId| {
                     world.store.blocks.get(id).is_some_and(|block| block.no_compact)
@@ -708,13 +713,19 @@ impl Happening {
                 effect: Effect::Get(Key::Marker(key, p)),
                 ..
             } => store.markers.get(&(*key, *p)).is_some_and(|visit| visit.expired),
+            Self::Outcome {
+                outcome: Outcome::Found(_),
+                effect: Effect::Get(Key::CleanerMarker),
+                ..
+            } => store.cleaner_marker.is_some_and(|(_, expired)| expired),
             Self::Continue(_) | Self::Outcome { .. } => false,
         }
     }
 
     /// Whether a deletion mark was read that is older than the delay: it is then that late for the reader.
     fn reads_ripe(&self, store: &Store) -> bool {
-        let Self::Outcome { outcome: Outcome::Found(_), effect: Effect::Get(key), .. } = self else {
+        let Self::Outcome { outcome: Outcome::Found(_), effect: Effect::Get(key), .. } = self
+        else {
             return false;
         };
         let copy = match key {

@@ -100,7 +100,8 @@ impl<F: Fleet> Model<F> {
         };
         let gone = world.store.plans.is_empty() && world.store.markers.is_empty();
         let removed = || {
-            let mut deleted = world.store.blocks.values().filter(|b| b.deleted.is_some()).peekable();
+            let mut deleted =
+                world.store.blocks.values().filter(|b| b.deleted.is_some()).peekable();
             deleted.peek().is_some() && !world.store.blocks.values().any(|b| b.is_marked())
         };
         let deleting = about_to(|e| matches!(e, Effect::Delete(Key::Plan(_))));

@@ -247,6 +247,7 @@ impl Scenario {
             atomic_plans: false,
             swift_sync: false,
             ripens: false,
+            cleaner_marker: false,
             goal: None,
             witnesses: &[],
             tier: Tier::Ci,

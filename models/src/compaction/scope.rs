@@ -50,6 +50,8 @@ pub struct Scope {
     /// Whether deletion marks grow older than the deletion delay, at any moment after they are written; if
     /// not, no cleaner deletes a block.
     pub ripens: bool,
+    /// Whether upstream's cleaners keep a visit marker of their own; ours have none.
+    pub cleaner_marker: bool,
     /// What must be reachable from everywhere, if that is asked.
     pub goal: Option<Goal>,
     /// Combinations that must occur within one path.
@@ -247,6 +249,8 @@ pub enum Goal {
     NoPlan,
     /// No marker without a plan.
     NoOrphanMarker,
+    /// No mark of a block that is gone.
+    NoOrphanMark,
 }
 
 impl Goal {
@@ -255,9 +259,12 @@ impl Goal {
     pub fn says(self) -> &'static str {
         match self {
             Self::AllDone => "no plan, no marker, no two unmarked blocks that overlap",
-            Self::AllGone => "no plan, no marker, no two blocks that overlap, no mark, no rest of a block",
+            Self::AllGone => {
+                "no plan, no marker, no two blocks that overlap, no mark, no rest of a block"
+            }
             Self::NoPlan => "no plan",
             Self::NoOrphanMarker => "no marker without a plan",
+            Self::NoOrphanMark => "no mark of a block that is gone",
         }
     }
 }
@@ -353,6 +360,9 @@ impl Scope {
         }
         if self.faults.budget > 0 {
             parts.push(format!("{} of {}", self.faults.budget, self.faults.kinds().join("/")));
+        }
+        if self.cleaner_marker {
+            parts.push("cleaners have a marker".into());
         }
         if self.ripens {
             parts.push("marked blocks are deleted".into());

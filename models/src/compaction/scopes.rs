@@ -25,6 +25,7 @@ pub fn base(name: &'static str, question: &'static str) -> Scope {
         atomic_plans: false,
         swift_sync: false,
         ripens: false,
+        cleaner_marker: false,
         goal: Some(Goal::AllDone),
         witnesses: &[Witness::ParentMarked],
         tier: Tier::Ci,
@@ -321,11 +322,7 @@ fn ours() -> Vec<Scope> {
             beats: false,
             ripens: true,
             goal: Some(Goal::AllGone),
-            witnesses: &[
-                Witness::SecondPlanDone,
-                Witness::BlockDeleted,
-                Witness::DeletedInHand,
-            ],
+            witnesses: &[Witness::SecondPlanDone, Witness::BlockDeleted, Witness::DeletedInHand],
             ..base(
                 "deleted",
                 "Marked blocks are deleted for good while somebody still works from an older look.",

@@ -82,9 +82,9 @@ pub fn upstream() -> Vec<Run> {
 /// unnoticed by a property is then defence in depth for that property.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, IdEquality, LeastSurvives,
-        LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeResults, MembersFresh,
-        GoneIsMarked, MarksBeforeBlocks, MarksGoLast, MetaGoesFirst, NoCompactRefused,
+        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, GoneIsMarked, IdEquality,
+        LeastSurvives, LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeBlocks,
+        MarksBeforeResults, MarksGoLast, MembersFresh, MetaGoesFirst, NoCompactRefused,
         NoCompactUnmarked, OnePlan, OwnClaim, PartialsStay, PlanPathId, ResultProof, RipeMarksOnly,
         SweepOrphans, TwinsMerge,
     };

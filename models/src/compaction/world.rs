@@ -9,7 +9,7 @@ use surehold::Issued;
 use surehold::collections::Table;
 use surehold::compaction::Effect;
 use surehold::compaction::invariant::{DoubleWork, Holding, Property, Samples};
-use surehold::compaction::marker::Marker;
+use surehold::compaction::marker::{CleanerMarker, Marker};
 use surehold::compaction::object::{
     BlockId, Body, DeletionMark, GroupId, Key, Meta, PlanId, PlanKey, Prefix,
 };
@@ -143,6 +143,8 @@ pub struct Store {
     pub plans: Table<PlanKey, Arc<Plan>>,
     /// Visit markers.
     pub markers: Table<(PlanKey, u32), Visit>,
+    /// The visit marker of upstream's cleaner, and whether it has expired.
+    pub cleaner_marker: Option<(CleanerMarker, bool)>,
 }
 
 /// A marker, and whether its owner's time has run out since it was written.
@@ -298,6 +300,11 @@ impl Store {
             Key::GlobalNoCompactMark(id) | Key::NoCompactMark(id) => {
                 block(id).filter(|b| b.no_compact).map(|_| Body::NoCompactMark)
             }
+            // Nobody here writes one.
+            Key::VisitMark(_) => None,
+            Key::CleanerMarker => {
+                self.cleaner_marker.map(|(marker, _)| Body::CleanerMarker(marker))
+            }
             Key::Plan(key) => self.plans.get(&key).cloned().map(Body::Plan),
             Key::Marker(key, p) => {
                 self.markers.get(&(key, p)).map(|visit| Body::Marker(visit.marker))
@@ -317,6 +324,10 @@ impl Store {
             (Key::Marker(key, p), Some(Body::Marker(marker))) => {
                 self.markers.insert((key, p), Visit { marker: *marker, expired: false });
             }
+            (Key::CleanerMarker, Some(Body::CleanerMarker(marker))) => {
+                self.cleaner_marker = Some((*marker, false));
+            }
+            (Key::CleanerMarker, None) => self.cleaner_marker = None,
             (Key::Marker(key, p), None) => {
                 self.markers.remove(&(key, p));
             }
@@ -357,7 +368,7 @@ impl Store {
             Key::DeletionMark(_) => block.local_mark = None,
             // Both copies are one here.
             Key::GlobalNoCompactMark(_) | Key::NoCompactMark(_) => block.no_compact = false,
-            Key::Plan(_) | Key::Marker(..) => {}
+            Key::Plan(_) | Key::Marker(..) | Key::VisitMark(_) | Key::CleanerMarker => {}
         }
         block.aged &= block.is_marked();
     }

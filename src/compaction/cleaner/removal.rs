@@ -121,7 +121,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let mut marks = Vec::new();
         for key in keys {
             match *key {
-                Key::Chunks(id) | Key::Index(id) | Key::NoCompactMark(id)
+                Key::Chunks(id) | Key::Index(id) | Key::NoCompactMark(id) | Key::VisitMark(id)
                     if self.is_remains(id, keys) =>
                 {
                     data.push(*key);

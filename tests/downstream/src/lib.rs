@@ -234,7 +234,8 @@ impl Bucket {
                 | Key::Index(_)
                 | Key::Meta(_)
                 | Key::DeletionMark(_)
-                | Key::NoCompactMark(_),
+                | Key::NoCompactMark(_)
+                | Key::VisitMark(_),
             ) => true,
             (
                 Prefix::Block(id),
@@ -242,7 +243,8 @@ impl Bucket {
                 | Key::Index(of)
                 | Key::Meta(of)
                 | Key::DeletionMark(of)
-                | Key::NoCompactMark(of),
+                | Key::NoCompactMark(of)
+                | Key::VisitMark(of),
             ) => *of == id,
             _ => false,
         };

@@ -102,13 +102,31 @@ fn two_overlapping_blocks_become_two_results_and_nothing_else_is_left() {
     .into_iter()
     .flatten()
     .collect();
-    assert_eq!(bucket.objects, expected);
+    assert_eq!(unstamped(&bucket), expected);
     assert_eq!(bucket.samples[&BlockId(3)], BTreeSet::from([(0, 10), (2, 20), (2, 30)]));
     assert_eq!(bucket.samples[&BlockId(4)], BTreeSet::from([(1, 10), (3, 40)]));
 
     // A fleet that has nothing left to do changes nothing.
     fleet.round(&mut bucket).expect("each outcome is delivered once");
-    assert_eq!(bucket.objects, expected);
+    assert_eq!(unstamped(&bucket), expected);
+
+    // Once the marks are old enough, what was replaced is deleted, marks and all.
+    bucket.clock_ms += cleaner::Limits::default().deletion_delay_ms.expect("it deletes");
+    fleet.round(&mut bucket).expect("each outcome is delivered once");
+    let results = [result(BlockId(3), 0, 3, plan), result(BlockId(4), 1, 2, plan)];
+    assert_eq!(bucket.objects, results.into_iter().flatten().collect());
+    assert_eq!(bucket.held(), all);
+}
+
+/// The objects, as if each mark had been written at 0.
+fn unstamped(bucket: &Bucket) -> BTreeMap<Key, Body> {
+    let mut objects = bucket.objects.clone();
+    for body in objects.values_mut() {
+        if let Body::DeletionMark(mark) = body {
+            mark.marked_ms = 0;
+        }
+    }
+    objects
 }
 
 /// The loop carries out every variant of `Effect`; the roles of today ask for all of them but one.
