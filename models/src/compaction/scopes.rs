@@ -94,6 +94,8 @@ const DELETED_UNDER_PLAN: &[Act] = &[
     Act::Ripen,
     Act::Run(2, Until::Removed),
 ];
+/// The first plan is completed, its blocks are marked, and the plan is gone.
+const CLEANED: &[Act] = &[Act::Run(0, Until::PlanDone), Act::Run(1, Until::Gone)];
 /// A cleaner is about to write the first mark of the plan's parents.
 const TWO_MARKED: &[Act] = &[Act::Run(0, Until::PlanDone), Act::Run(1, Until::Marking)];
 
@@ -518,6 +520,55 @@ fn theirs() -> Vec<Scope> {
             ..base(
                 "cortex-two-cleaners",
                 "A cleaner acts on what it saw before another cleaned up (D4).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: DONE,
+            split_above_bytes: ONE_PARTITION,
+            compactors: 1,
+            atomic_plans: true,
+            cleaners: 2,
+            cleaner_marker: true,
+            max_plans: 2,
+            ..base(
+                "cortex-cleaner-marker",
+                "The same, and each cleaner looks for the other's marker before it begins (C0, C1).",
+            )
+        },
+        Scope {
+            compactors: 1,
+            prefix: CLEANED,
+            faults: CRASH,
+            max_plans: 2,
+            ripens: true,
+            goal: Some(Goal::NoOrphanMark),
+            ..base(
+                "cortex-deletion-crash",
+                "The cleaner crashes between any two operations while it deletes a block.",
+            )
+        },
+        Scope {
+            compactors: 1,
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 2,
+            ripens: true,
+            ..base(
+                "cortex-partial-block",
+                "A result is being uploaded while the cleaner looks for blocks without a meta (C8).",
+            )
+        },
+        Scope {
+            early: halves(),
+            late: vec![LATE],
+            compactors: 1,
+            prefix: CLEANED,
+            swift_sync: false,
+            ripens: true,
+            ..base(
+                "cortex-deleted",
+                "Marked blocks are deleted for good while somebody still works from an older look.",
             )
         },
         Scope {

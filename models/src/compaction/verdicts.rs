@@ -36,7 +36,7 @@ pub fn verified(tier: Tier) -> Vec<Run> {
 /// creation included where the scope has them: it says that this race is closed, not that the release is safe.
 pub fn upstream() -> Vec<Run> {
     use Property::{
-        NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
+        MetaLast, NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
     };
     use Release::{Main, Pr7130, Pr7209, V1_19, V1_20, V1_21};
     let violated = |property| Expected::Violated(property);
@@ -69,6 +69,11 @@ pub fn upstream() -> Vec<Run> {
         (Main, "cortex-two-cleaners", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
         (Main, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
         (Main, "cortex-no-compact-set-removed", NoSampleLost, Expected::Verified),
+        (V1_21, "cortex-cleaner-marker", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
+        (Main, "cortex-cleaner-marker", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
+        (Main, "cortex-deletion-crash", Recoverable, violated(Recoverable)),
+        (Main, "cortex-partial-block", MetaLast, Expected::Verified),
+        (Main, "cortex-deleted", NoDoubleWork, violated(NoDoubleWork)),
     ];
     let run = |(release, name, property, expected): (Release, &str, Property, Expected)| {
         Run::asked(Variant::Upstream(release), known(name), property, expected)
