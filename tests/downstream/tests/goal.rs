@@ -46,7 +46,8 @@ fn block(meta: Meta) -> [(Key, Body); 3] {
 /// An ingester's block that has been replaced.
 fn replaced(id: BlockId, min_time_ms: i64, max_time_ms: i64, plan: PlanId) -> Vec<(Key, Body)> {
     let meta = Meta { id, min_time_ms, max_time_ms, index_size_bytes: 2, made_by: None };
-    let mark = Body::DeletionMark(DeletionMark { because: MarkReason::Compacted(plan), marked_ms: 0 });
+    let mark =
+        Body::DeletionMark(DeletionMark { because: MarkReason::Compacted(plan), marked_ms: 0 });
     let marks =
         [(Key::GlobalDeletionMark(id), mark.clone()), (Key::DeletionMark(id), mark.clone())];
     block(meta).into_iter().chain(marks).collect()
