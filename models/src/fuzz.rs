@@ -359,7 +359,12 @@ impl<'m, F: Fleet> Walk<'m, F> {
                 6 => self.pick(wide, |action| {
                     matches!(
                         action,
-                        Action::Expire(..) | Action::Upload | Action::Operate | Action::Land(_)
+                        Action::Expire(..)
+                            | Action::ExpireCleaner
+                            | Action::Ripen(_)
+                            | Action::Upload
+                            | Action::Operate
+                            | Action::Land(_)
                     )
                 })?,
                 7 => {
@@ -560,6 +565,11 @@ fn owner(action: &Action) -> Option<u8> {
         | Action::Beat(process, _)
         | Action::Crash(process)
         | Action::Pause(process) => Some(process),
-        Action::Land(_) | Action::Expire(..) | Action::Upload | Action::Operate => None,
+        Action::Land(_)
+        | Action::Expire(..)
+        | Action::ExpireCleaner
+        | Action::Ripen(_)
+        | Action::Upload
+        | Action::Operate => None,
     }
 }

@@ -14,7 +14,7 @@ fn both(run: &Run) -> [(String, u64); 2] {
 
 #[test]
 fn verified_scopes_stay_verified_without_the_reduction() {
-    for name in ["thin-partition", "parallel-jobs", "no-compact-set"] {
+    for name in ["thin-partition", "parallel-jobs", "no-compact-set", "deleted-two-cleaners"] {
         let run = Run::verified(verdicts::scope(name).expect("a scope"));
         let [reduced, whole] = both(&run);
         assert_eq!(reduced.0, "verified", "{name}");

@@ -47,11 +47,23 @@ pub enum Guard {
     SweepOrphans,
     /// `twins-merge`
     TwinsMerge,
+    /// `ripe-marks-only`
+    RipeMarksOnly,
+    /// `meta-goes-first`
+    MetaGoesFirst,
+    /// `marks-go-last`
+    MarksGoLast,
+    /// `marks-before-blocks`
+    MarksBeforeBlocks,
+    /// `gone-is-marked`
+    GoneIsMarked,
+    /// `partials-stay`
+    PartialsStay,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 27] = [
         Self::AllPartitions,
         Self::ResultProof,
         Self::PlanPathId,
@@ -73,6 +85,12 @@ impl Guard {
         Self::DeadPlansGo,
         Self::SweepOrphans,
         Self::TwinsMerge,
+        Self::RipeMarksOnly,
+        Self::MetaGoesFirst,
+        Self::MarksGoLast,
+        Self::MarksBeforeBlocks,
+        Self::GoneIsMarked,
+        Self::PartialsStay,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -100,6 +118,12 @@ impl Guard {
             Self::DeadPlansGo => "dead-plans-go",
             Self::SweepOrphans => "sweep-orphans",
             Self::TwinsMerge => "twins-merge",
+            Self::RipeMarksOnly => "ripe-marks-only",
+            Self::MetaGoesFirst => "meta-goes-first",
+            Self::MarksGoLast => "marks-go-last",
+            Self::MarksBeforeBlocks => "marks-before-blocks",
+            Self::GoneIsMarked => "gone-is-marked",
+            Self::PartialsStay => "partials-stay",
         }
     }
 
@@ -168,6 +192,24 @@ impl Guard {
             Self::TwinsMerge => {
                 "Overlapping results of one group are reason enough for a new plan: work done twice is merged again."
             }
+            Self::RipeMarksOnly => {
+                "A block is deleted only once its mark is older than the deletion delay."
+            }
+            Self::MetaGoesFirst => {
+                "Of a block that is deleted the meta goes first: what has no meta is no block."
+            }
+            Self::MarksGoLast => {
+                "Of a block that is deleted the marks go last: what is left of it is not taken for a live block, and a later pass finds it."
+            }
+            Self::MarksBeforeBlocks => {
+                "A planner lists the marks before the blocks: a block whose mark has gone since is gone too, and is not planned."
+            }
+            Self::GoneIsMarked => {
+                "A parent that is not there any more counts as marked: its mark went with it."
+            }
+            Self::PartialsStay => {
+                "What has no meta and no mark is left alone: its upload may not be over."
+            }
         }
     }
 
@@ -196,6 +238,12 @@ impl Guard {
             Self::DeadPlansGo => &["C4"],
             Self::SweepOrphans => &["C5"],
             Self::TwinsMerge => &["D10"],
+            Self::RipeMarksOnly => &["I6"],
+            Self::MetaGoesFirst => &["M1"],
+            Self::MarksGoLast => &["I6", "C20"],
+            Self::MarksBeforeBlocks => &["deleted while somebody looks"],
+            Self::GoneIsMarked => &["C4", "deleted while somebody looks"],
+            Self::PartialsStay => &["C18"],
         }
     }
 }

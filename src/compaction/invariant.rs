@@ -60,8 +60,8 @@ pub fn lost<'a>(uploaded: Samples, blocks: impl Iterator<Item = Holding<'a>>) ->
 /// I2: the first partition of a plan that is about to lose its parents, and neither has a complete result
 /// of exactly that plan nor is empty. Must be `None`.
 ///
-/// Whether the result carries a mark does not matter: another cleaner may have gone ahead and a later plan
-/// have replaced it.
+/// Whether the result carries a mark does not matter, nor whether it has been deleted since: another cleaner
+/// may have gone ahead and a later plan have replaced it. `blocks` are all that ever were complete.
 #[must_use]
 pub fn unproven<'a>(
     plan: &Plan,
@@ -141,19 +141,22 @@ pub enum Property {
     NoCompactRespected,
     /// M1.
     MetaLast,
+    /// I6.
+    DeletedAfterDelay,
     /// L1, L2, L3: from everywhere the goal can be reached without another fault.
     Recoverable,
 }
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NoSampleLost,
         Self::ReplacedBeforeMarking,
         Self::OnlyDeadPlansDeleted,
         Self::NoDoubleWork,
         Self::NoCompactRespected,
         Self::MetaLast,
+        Self::DeletedAfterDelay,
         Self::Recoverable,
     ];
 
@@ -167,6 +170,7 @@ impl Property {
             Self::NoDoubleWork => "no-double-work",
             Self::NoCompactRespected => "no-compact-respected",
             Self::MetaLast => "meta-last",
+            Self::DeletedAfterDelay => "deleted-after-delay",
             Self::Recoverable => "recoverable",
         }
     }
@@ -190,7 +194,12 @@ impl Property {
             Self::NoCompactRespected => {
                 "M6: a block with a no-compact mark is neither merged nor marked for deletion by the clean-up."
             }
-            Self::MetaLast => "M1: a block's meta is there only if its chunks and index are.",
+            Self::MetaLast => {
+                "M1: a block's meta is there only if its chunks and index are: last up, first down."
+            }
+            Self::DeletedAfterDelay => {
+                "I6: no complete block is deleted without a mark older than the delay."
+            }
             Self::Recoverable => {
                 "L1 to L3: from every reachable state, without another fault, the goal can be reached: no plan, no marker, no two blocks that overlap."
             }

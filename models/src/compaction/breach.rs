@@ -7,7 +7,7 @@ use surehold::compaction::plan::Plan;
 use super::fleet::{Fleet, Seen as _};
 use super::model::*;
 use super::scope::GROUP;
-use super::world::{Broken, RoleState, Write};
+use super::world::{Block, Broken, RoleState, Write};
 
 impl<F: Fleet> Model<F> {
     pub(super) fn breaks(
@@ -23,6 +23,9 @@ impl<F: Fleet> Model<F> {
                 Some(Body::DeletionMark(mark)),
             ) => self.breaks_marking(world, process, id, *mark),
             (Key::Meta(id), Some(_)) => self.breaks_uploading(world, id),
+            (Key::Meta(id) | Key::Chunks(id) | Key::Index(id), None) => {
+                breaks_deleting(world.store.blocks.get(&id)?, id, write.key)
+            }
             (Key::Plan(key), body) => {
                 let there = world.store.plans.get(&key)?;
                 let live = self.is_live(world, there);
@@ -93,15 +96,15 @@ impl<F: Fleet> Model<F> {
         });
         let plan = held.or_else(|| world.store.plan(plan))?;
         let empty = |partition| self.is_empty(world, plan, partition);
-        let partition = unproven(plan, world.store.holdings(), empty)?;
+        let partition = unproven(plan, world.store.ever_held(), empty)?;
         Some(Broken::Unproven(id, plan.id, partition))
     }
 
     /// A surplus result goes only because of a lesser one of the same partition.
     fn breaks_surplus(&self, world: &WorldOf<F>, id: BlockId) -> Option<Broken> {
-        let made_by = |id: BlockId| world.store.blocks.get(&id)?.meta.as_ref()?.made_by;
+        let made_by = |id: BlockId| world.store.ever_held().find(|h| h.block == id)?.meta.made_by;
         let mine = made_by(id)?;
-        let lesser = world.store.holdings().any(|h| h.block < id && h.meta.made_by == Some(mine));
+        let lesser = world.store.ever_held().any(|h| h.block < id && h.meta.made_by == Some(mine));
         (!lesser).then_some(Broken::Unproven(id, mine.plan, mine.partition))
     }
 
@@ -132,6 +135,15 @@ impl<F: Fleet> Model<F> {
     }
 }
 
+/// A complete block goes only by an old mark, and its meta goes before the rest.
+fn breaks_deleting(block: &Block, id: BlockId, key: Key) -> Option<Broken> {
+    block.meta.as_ref()?;
+    match key {
+        Key::Meta(_) => (!block.aged).then_some(Broken::Unripe(id)),
+        _ => Some(Broken::DataBeforeMeta(id)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -142,7 +154,6 @@ mod tests {
     use super::*;
     use crate::compaction::fleet::Ours;
     use crate::compaction::scopes;
-    use crate::compaction::world::Block;
 
     /// No guard can be removed to show it: that a meta comes last is the order of the upload itself.
     #[test]

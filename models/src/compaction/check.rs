@@ -54,6 +54,7 @@ fn safety<F: Fleet>(property: Property) -> Option<Named<Model<F>>> {
         Property::NoDoubleWork => unbroken!(Property::NoDoubleWork),
         Property::NoCompactRespected => unbroken!(Property::NoCompactRespected),
         Property::MetaLast => unbroken!(Property::MetaLast),
+        Property::DeletedAfterDelay => unbroken!(Property::DeletedAfterDelay),
         Property::Recoverable => None,
     }
 }
@@ -99,6 +100,8 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
         "a claim is there whose writer lives and has given it up" => ClaimGivenUp,
         "a plan is there that nobody has worked on, and a block of it is marked" => BornDead,
         "a partition is taken over after a crash while another worker has another one" => TakenOverAfterCrash,
+        "nothing is left of a block" => BlockDeleted,
+        "nothing is left of a block whose plan somebody has in hand" => DeletedInHand,
     }
 }
 

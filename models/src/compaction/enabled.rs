@@ -49,6 +49,15 @@ impl<F: Fleet> Model<F> {
                 actions.push(Action::Expire(*key, *partition));
             }
         }
+        if let Some((marker, false)) = world.store.cleaner_marker
+            && !self.cleans(world, marker.owner)
+        {
+            actions.push(Action::ExpireCleaner);
+        }
+        if self.scope.ripens {
+            let ripening = world.store.blocks.iter().filter(|(_, block)| block.ripens());
+            actions.extend(ripening.map(|(id, _)| Action::Ripen(*id)));
+        }
         if usize::from(world.arrived) < self.scope.late.len() {
             actions.push(Action::Upload);
         }
@@ -85,6 +94,11 @@ impl<F: Fleet> Model<F> {
             }
         }
         if let (true, RoleState::Compactor(state)) = (self.scope.beats, &actor.role) {
+            actions.extend(state.beats().into_iter().map(|slot| Action::Beat(process, slot)));
+        }
+        if let (true, true, RoleState::Cleaner(state)) =
+            (self.scope.beats, self.scope.cleaner_marker, &actor.role)
+        {
             actions.extend(state.beats().into_iter().map(|slot| Action::Beat(process, slot)));
         }
         if world.faults_left > 0 && self.scope.faults.crash {
@@ -125,7 +139,10 @@ impl<F: Fleet> Model<F> {
         {
             each(Choice { lesser_id: true, ..default });
         }
-        let stamps = matches!(effect, Effect::Get(Key::Plan(_)) | Effect::List(Prefix::Marks));
+        let stamps = matches!(
+            effect,
+            Effect::Get(Key::Plan(_) | Key::Meta(_)) | Effect::List(Prefix::Marks)
+        );
         if compactor && stamps && world.faults_left > 0 && world.plans_made > 0 {
             if self.scope.faults.same_second && self.dated {
                 each(Choice { clock: Clock::Same, ..default });

@@ -62,6 +62,15 @@ impl<F: Fleet> Model<F> {
                         }
                     }
                 }
+                Act::Ripen => {
+                    let marked: Vec<_> =
+                        world.store.blocks.iter().filter(|(_, block)| block.ripens()).collect();
+                    let marked: Vec<_> = marked.into_iter().map(|(id, _)| *id).collect();
+                    for id in marked {
+                        tale.ripens(&self.scope, id);
+                        self.ripen(&mut world, id);
+                    }
+                }
                 Act::Upload => {
                     let place = self.scope.early.len() + usize::from(world.arrived);
                     tale.uploads(&self.scope, place);
@@ -133,13 +142,24 @@ impl<F: Fleet> Model<F> {
             world.store.markers.iter().any(|((_, p), v)| *p == partition && v.marker.is_completed())
         };
         let gone = world.store.plans.is_empty() && world.store.markers.is_empty();
+        let removed = || {
+            let mut deleted =
+                world.store.blocks.values().filter(|b| b.deleted.is_some()).peekable();
+            deleted.peek().is_some() && !world.store.blocks.values().any(|b| b.is_marked())
+        };
         let deleting = about_to(|e| matches!(e, Effect::Delete(Key::Plan(_))));
+        let marking = about_to(|e| matches!(e, Effect::Put(_, Body::DeletionMark(_))));
         let RoleState::Compactor(state) = &actor.role else {
-            return (until == Until::Gone && gone) || (until == Until::Deleting && deleting);
+            return (until == Until::Gone && gone)
+                || (until == Until::Marking && marking)
+                || (until == Until::Deleting && deleting)
+                || (until == Until::Removed && removed());
         };
         match until {
+            Until::Marking => marking,
             Until::Deleting => deleting,
             Until::Gone => gone,
+            Until::Removed => removed(),
             Until::PlanPending => about_to(|e| matches!(e, Effect::Put(Key::Plan(_), _))),
             Until::PlanWritten => !world.store.plans.is_empty(),
             Until::PlanDone => {
@@ -160,11 +180,9 @@ impl<F: Fleet> Model<F> {
             Until::Uploaded => about_to(
                 |e| matches!(e, Effect::Put(_, Body::Marker(marker)) if marker.is_completed()),
             ),
-            // Ours has then listed blocks and found no plan; upstream's asks for plans next.
+            // Ours has then found no plan before, and made one; upstream's asks for plans next.
             Until::Synced if self.dated => about_to(|e| matches!(e, Effect::List(Prefix::Plans))),
-            Until::Synced => {
-                state.about_to_plan() && about_to(|e| matches!(e, Effect::List(Prefix::Marks)))
-            }
+            Until::Synced => about_to(|e| matches!(e, Effect::Put(Key::Plan(_), _))),
         }
     }
 

@@ -54,12 +54,22 @@ impl<F: Fleet> Model<F> {
         }
     }
 
+    /// Whether a plan may be stamped by a wrong clock at what this process does: which clock it is, the world
+    /// chooses.
+    fn may_stamp(&self, world: &WorldOf<F>, process: u8) -> bool {
+        process < self.scope.compactors
+            && !self.dated
+            && self.scope.faults.clock_behind
+            && world.faults_left > 0
+            && world.plans_made > 0
+    }
+
     /// Whether this effect may be carried out at once, since when it happens makes no difference to anybody
     /// and no fault that is left can hit it:
     ///
     /// - a read of what nobody else can write or delete any more in this scope;
     /// - a write that nobody else reads: a result's chunks and index before its meta, the copy of a mark that
-    ///   this fleet does not read;
+    ///   this fleet does not read; likewise their deletion, and the listing of what is to be deleted;
     /// - a merge, which reads immutable blocks and writes to its own disk;
     /// - the end of a wait, once the wait's condition holds.
     ///
@@ -81,6 +91,12 @@ impl<F: Fleet> Model<F> {
             cleaner && self.scope.cleaners == 1 && is_calm && !world.late.iter().any(is_mark);
         let reads_fail = !is_calm && faults.read_fails;
         let steady = |key: &Key| match key {
+            Key::Meta(_) if self.may_stamp(world, process) => false,
+            Key::Meta(_) | Key::DeletionMark(_) | Key::GlobalDeletionMark(_)
+                if self.scope.ripens =>
+            {
+                false
+            }
             // Once there, never gone: nothing deletes blocks or deletion marks here.
             Key::Meta(_) | Key::DeletionMark(_) | Key::GlobalDeletionMark(_) => {
                 world.store.get(*key).is_some() || (only_marker && !matches!(key, Key::Meta(_)))
@@ -97,12 +113,18 @@ impl<F: Fleet> Model<F> {
             Effect::List(Prefix::Marks) => {
                 !reads_fail && only_marker && self.scope.operator.is_empty()
             }
+            Effect::List(Prefix::Block(_)) => !reads_fail && !self.dated,
             Effect::List(_) => false,
             Effect::Put(Key::Chunks(_) | Key::Index(_), _) => is_calm || !faults.writes_fail(),
             Effect::Put(Key::DeletionMark(_), _) => !self.dated && is_calm,
             Effect::Put(Key::GlobalDeletionMark(_), _) => false,
-            Effect::Put(..) | Effect::Delete(_) => false,
-            Effect::Merge(merge) => !reads_fail && !self.has_attempt(world, merge),
+            Effect::Put(..) => false,
+            Effect::Delete(Key::Chunks(_) | Key::Index(_)) => !faults.writes_fail(),
+            Effect::Delete(Key::DeletionMark(_)) => !self.dated && !faults.writes_fail(),
+            Effect::Delete(_) => false,
+            Effect::Merge(merge) => {
+                !reads_fail && !self.scope.ripens && !self.has_attempt(world, merge)
+            }
             Effect::Wait(_) => !self.is_waiting(world, process, issued),
         }
     }

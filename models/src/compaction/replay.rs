@@ -190,7 +190,9 @@ impl<F: Fleet> Stage<F> {
                 Broken::Unproven(..)
                 | Broken::NoCompactMarked(_)
                 | Broken::NoCompactMerged(_)
-                | Broken::MetaBeforeData(_),
+                | Broken::MetaBeforeData(_)
+                | Broken::DataBeforeMeta(_)
+                | Broken::Unripe(_),
             )
             | None => {}
         }

@@ -274,6 +274,8 @@ impl Scenario {
             completed_age: false,
             atomic_plans: false,
             swift_sync: false,
+            ripens: false,
+            cleaner_marker: false,
             goal: None,
             witnesses: &[],
             tier: Tier::Ci,

@@ -47,6 +47,11 @@ pub struct Scope {
     /// Whether an upstream compactor's sync is swift: the reads of metas and marks that follow its listing
     /// come at once. A restriction on schedules, so what is found is real, and what is not may be missed.
     pub swift_sync: bool,
+    /// Whether deletion marks grow older than the deletion delay, at any moment after they are written; if
+    /// not, no cleaner deletes a block.
+    pub ripens: bool,
+    /// Whether upstream's cleaners keep a visit marker of their own; ours have none.
+    pub cleaner_marker: bool,
     /// What must be reachable from everywhere, if that is asked.
     pub goal: Option<Goal>,
     /// Combinations that must occur within one path.
@@ -80,6 +85,8 @@ pub enum Act {
     Crash(u8),
     /// All claims that may expire have expired.
     Expire,
+    /// All deletion marks are older than the delay.
+    Ripen,
     /// The next late block has arrived.
     Upload,
     /// A process has run alone until this, and the plan it made bears a time before the last plan's.
@@ -107,6 +114,10 @@ pub enum Until {
     Uploaded,
     /// There is no plan and no marker.
     Gone,
+    /// Nothing is left of any block that was marked.
+    Removed,
+    /// It is about to mark a block.
+    Marking,
     /// It is about to delete a plan.
     Deleting,
     /// It knows the blocks and is about to ask for plans.
@@ -118,6 +129,8 @@ impl Act {
         let name = |process: u8| char::from(b'A' + process);
         match self {
             Self::Run(_, Until::Gone) => "a cleaner has cleaned up".into(),
+            Self::Run(_, Until::Removed) => "a cleaner has deleted what is marked".into(),
+            Self::Run(_, Until::Marking) => "a cleaner is about to mark a block".into(),
             Self::Run(_, Until::Deleting) => "a cleaner is about to delete a plan".into(),
             Self::Run(process, until) | Self::RunBehind(process, until) => {
                 let behind = matches!(self, Self::RunBehind(..));
@@ -130,6 +143,8 @@ impl Act {
                     Until::Merged => "has merged a partition",
                     Until::Uploaded => "has uploaded a result",
                     Until::Gone => "has cleaned up",
+                    Until::Removed => "has deleted what is marked",
+                    Until::Marking => "is about to mark a block",
                     Until::Deleting => "is about to delete a plan",
                     Until::Synced => "has listed the blocks",
                 };
@@ -140,6 +155,7 @@ impl Act {
             Self::Crash(process) => format!("{} crashes", name(process)),
             Self::Expire => "claims expire".into(),
             Self::Lose(process) => format!("the next write of {} is given up", name(process)),
+            Self::Ripen => "marks grow old".into(),
             Self::Upload => "a late block arrives".into(),
         }
     }
@@ -244,10 +260,14 @@ pub enum Operation {
 pub enum Goal {
     /// No plan, no marker, and no two unmarked blocks that overlap.
     AllDone,
+    /// The same, and nothing left of a block that was marked, nor a mark.
+    AllGone,
     /// No plan.
     NoPlan,
     /// No marker without a plan.
     NoOrphanMarker,
+    /// No mark of a block that is gone.
+    NoOrphanMark,
 }
 
 impl Goal {
@@ -256,8 +276,12 @@ impl Goal {
     pub fn says(self) -> &'static str {
         match self {
             Self::AllDone => "no plan, no marker, no two unmarked blocks that overlap",
+            Self::AllGone => {
+                "no plan, no marker, no two blocks that overlap, no mark, no rest of a block"
+            }
             Self::NoPlan => "no plan",
             Self::NoOrphanMarker => "no marker without a plan",
+            Self::NoOrphanMark => "no mark of a block that is gone",
         }
     }
 }
@@ -325,6 +349,10 @@ pub enum Witness {
     BornDead,
     /// A partition is worked on that a life before had claimed, while another worker has another partition.
     TakenOverAfterCrash,
+    /// Nothing is left of a block.
+    BlockDeleted,
+    /// Nothing is left of a block that is in a plan which somebody has in hand.
+    DeletedInHand,
 }
 
 /// The group of every scope.
@@ -342,6 +370,7 @@ impl Scope {
         let asked = |p: &Property| match p {
             Property::Recoverable => self.goal.is_some(),
             Property::NoDoubleWork => !disturbed,
+            Property::DeletedAfterDelay => self.ripens,
             _ => true,
         };
         Property::ALL.into_iter().filter(asked).collect()
@@ -389,6 +418,12 @@ impl Scope {
             let hit = if self.faults.claims_only { " of a claim" } else { "" };
             let kinds = self.faults.kinds().join("/");
             parts.push(format!("{} of {kinds}{hit}", self.faults.budget));
+        }
+        if self.cleaner_marker {
+            parts.push("cleaners have a marker".into());
+        }
+        if self.ripens {
+            parts.push("marked blocks are deleted".into());
         }
         if !self.operator.is_empty() {
             parts.push(format!("{} operator acts", self.operator.len()));

@@ -24,6 +24,8 @@ pub fn base(name: &'static str, question: &'static str) -> Scope {
         completed_age: false,
         atomic_plans: false,
         swift_sync: false,
+        ripens: false,
+        cleaner_marker: false,
         goal: Some(Goal::AllDone),
         witnesses: &[Witness::ParentMarked],
         tier: Tier::Ci,
@@ -119,6 +121,21 @@ const STAMPED_PAUSED: &[Act] = &[
     Act::Pause(1),
     Act::Run(0, Until::PlanDone),
 ];
+
+/// A planner has stamped a plan of the early blocks and stands still; another has made one meanwhile and
+/// completed it, and the blocks are deleted.
+const DELETED_UNDER_PLAN: &[Act] = &[
+    Act::Run(0, Until::PlanPending),
+    Act::Pause(0),
+    Act::Run(1, Until::PlanDone),
+    Act::Run(2, Until::Gone),
+    Act::Ripen,
+    Act::Run(2, Until::Removed),
+];
+/// The first plan is completed, its blocks are marked, and the plan is gone.
+const CLEANED: &[Act] = &[Act::Run(0, Until::PlanDone), Act::Run(1, Until::Gone)];
+/// A cleaner is about to write the first mark of the plan's parents.
+const TWO_MARKED: &[Act] = &[Act::Run(0, Until::PlanDone), Act::Run(1, Until::Marking)];
 
 /// One fault of one kind.
 const PAUSE: Faults = Faults { budget: 1, pause: true, ..Faults::NONE };
@@ -225,7 +242,7 @@ fn ours() -> Vec<Scope> {
             witnesses: &[Witness::ParentMarked, Witness::WrittenLate],
             ..base(
                 "stamped-early",
-                "A plan is stamped before another is made, and written after it (D13).",
+                "A plan that is stamped before another is written is written after it (D13).",
             )
         },
         Scope {
@@ -367,6 +384,62 @@ fn ours() -> Vec<Scope> {
             operator: vec![SetNoCompact('X'), UnsetNoCompact('X')],
             witnesses: &[Witness::ParentMarked, Witness::NoCompactSetAndRemoved],
             ..base("no-compact-set-removed", "The operator bars a block and thinks better of it.")
+        },
+        Scope {
+            early: halves(),
+            late: vec![LATE],
+            compactors: 1,
+            prefix: DONE,
+            beats: false,
+            ripens: true,
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::SecondPlanDone, Witness::BlockDeleted, Witness::DeletedInHand],
+            ..base(
+                "deleted",
+                "Marked blocks are deleted for good while somebody still works from an older look.",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: DELETED_UNDER_PLAN,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            ripens: true,
+            faults: PAUSE,
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted, Witness::DeletedInHand],
+            ..base(
+                "deleted-under-plan",
+                "A planner stands still with its plan; meanwhile the blocks are compacted and deleted.",
+            )
+        },
+        Scope {
+            prefix: TWO_MARKED,
+            cleaners: 2,
+            compactors: 1,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            ripens: true,
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted, Witness::DeletedInHand],
+            ..base(
+                "deleted-two-cleaners",
+                "A cleaner is about to mark what another has marked and deleted meanwhile.",
+            )
+        },
+        Scope {
+            prefix: DONE,
+            compactors: 1,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            ripens: true,
+            faults: Faults::any(1),
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted],
+            ..base(
+                "deleted-any-fault",
+                "One fault of any kind while blocks are marked and deleted.",
+            )
         },
         Scope {
             late: vec![LATE],
@@ -650,6 +723,55 @@ fn theirs() -> Vec<Scope> {
             ..base(
                 "cortex-two-cleaners",
                 "A cleaner acts on what it saw before another cleaned up (D4).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: DONE,
+            split_above_bytes: ONE_PARTITION,
+            compactors: 1,
+            atomic_plans: true,
+            cleaners: 2,
+            cleaner_marker: true,
+            max_plans: 2,
+            ..base(
+                "cortex-cleaner-marker",
+                "The same, and each cleaner looks for the other's marker before it begins (C0, C1).",
+            )
+        },
+        Scope {
+            compactors: 1,
+            prefix: CLEANED,
+            faults: CRASH,
+            max_plans: 2,
+            ripens: true,
+            goal: Some(Goal::NoOrphanMark),
+            ..base(
+                "cortex-deletion-crash",
+                "The cleaner crashes between any two operations while it deletes a block.",
+            )
+        },
+        Scope {
+            compactors: 1,
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 2,
+            ripens: true,
+            ..base(
+                "cortex-partial-block",
+                "A result is being uploaded while the cleaner looks for blocks without a meta (C8).",
+            )
+        },
+        Scope {
+            early: halves(),
+            late: vec![LATE],
+            compactors: 1,
+            prefix: CLEANED,
+            swift_sync: false,
+            ripens: true,
+            ..base(
+                "cortex-deleted",
+                "Marked blocks are deleted for good while somebody still works from an older look.",
             )
         },
         Scope {

@@ -95,6 +95,17 @@ impl<F: Fleet> Model<F> {
         }
     }
 
+    /// Whether the owner of the cleaner's marker is alive, at its pass and not standing still.
+    pub(super) fn cleans(&self, world: &WorldOf<F>, owner: Owner) -> bool {
+        let Some(actor) = world.processes.get(owner.process.0 as usize) else { return false };
+        match &actor.role {
+            RoleState::Cleaner(state) => {
+                state.incarnation() == owner.incarnation && !actor.paused && !state.can_begin()
+            }
+            RoleState::Compactor(_) => false,
+        }
+    }
+
     /// Seconds: a plan bears a multiple of four, a visit one more than the last plan before it.
     pub(super) fn now_s(&self, world: &WorldOf<F>) -> u64 {
         if self.dated { 4 * u64::from(world.plans_made) + 1 } else { 1 }

@@ -36,7 +36,7 @@ pub fn verified(tier: Tier) -> Vec<Run> {
 /// creation included where the scope has them: it says that this race is closed, not that the release is safe.
 pub fn upstream() -> Vec<Run> {
     use Property::{
-        NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
+        MetaLast, NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
     };
     use Release::{Main, Pr7130, Pr7209, V1_19, V1_20, V1_21};
     let violated = |property| Expected::Violated(property);
@@ -75,6 +75,11 @@ pub fn upstream() -> Vec<Run> {
         (Main, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
         (Main, "cortex-stamped-early-atomic", NoSampleLost, Expected::Verified),
         (Main, "cortex-no-compact-set-removed", NoSampleLost, Expected::Verified),
+        (V1_21, "cortex-cleaner-marker", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
+        (Main, "cortex-cleaner-marker", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
+        (Main, "cortex-deletion-crash", Recoverable, violated(Recoverable)),
+        (Main, "cortex-partial-block", MetaLast, Expected::Verified),
+        (Main, "cortex-deleted", NoDoubleWork, violated(NoDoubleWork)),
     ];
     let run = |(release, name, property, expected): (Release, &str, Property, Expected)| {
         Run::asked(Variant::Upstream(release), known(name), property, expected)
@@ -88,17 +93,18 @@ pub fn upstream() -> Vec<Run> {
 /// row says so, and the run shows it: it is defence in depth.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, ErrorIsNotAbsence, LeastSurvives,
-        LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeResults, MembersFresh,
-        NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanBeforeMarkers, PlanPathId,
-        ResultProof, SureClaim, SweepOrphans, TwinsMerge,
+        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, ErrorIsNotAbsence, GoneIsMarked,
+        LeastSurvives, LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeBlocks,
+        MarksBeforeResults, MarksGoLast, MembersFresh, MetaGoesFirst, NoCompactRefused,
+        NoCompactUnmarked, OnePlan, OwnClaim, PartialsStay, PlanBeforeMarkers, PlanPathId,
+        ResultProof, RipeMarksOnly, SureClaim, SweepOrphans, TwinsMerge,
     };
     use Property::{
-        NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
-        ReplacedBeforeMarking,
+        DeletedAfterDelay, MetaLast, NoCompactRespected, NoDoubleWork, NoSampleLost,
+        OnlyDeadPlansDeleted, Recoverable, ReplacedBeforeMarking,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 33] = [
+    let noticed: [Row; 39] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["M5", "I2"], &[AllPartitions], "early", ReplacedBeforeMarking),
         (&["C1"], &[ResultProof, MarkerPathId, OnePlan, MembersFresh], "superseded", NoSampleLost),
@@ -137,6 +143,17 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C4"], &[DeadPlansGo], "no-compact-set", Recoverable),
         (&["C5"], &[SweepOrphans], "crash-at-the-end", Recoverable),
         (&["D10"], &[TwinsMerge], "pause", Recoverable),
+        (&["I6"], &[RipeMarksOnly], "deleted", DeletedAfterDelay),
+        (&["M1"], &[MetaGoesFirst], "deleted", MetaLast),
+        (&["I6", "C20"], &[MarksGoLast], "deleted", DeletedAfterDelay),
+        (&["deleted while somebody looks"], &[MarksBeforeBlocks], "deleted", NoDoubleWork),
+        (
+            &["C4", "deleted while somebody looks"],
+            &[GoneIsMarked],
+            "deleted-under-plan",
+            Recoverable,
+        ),
+        (&["C18"], &[PartialsStay], "deleted", MetaLast),
     ];
     let unnoticed: [Row; 5] = [
         (&["C6"], &[PlanBeforeMarkers], "parallel-jobs", NoDoubleWork),

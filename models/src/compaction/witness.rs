@@ -1,7 +1,7 @@
 //! Whether a state shows the combination that a scope was built for.
 
 use surehold::compaction::marker::{Finding, Marker, Status};
-use surehold::compaction::object::{MarkReason, PlanId, Provenance};
+use surehold::compaction::object::{BlockId, MarkReason, PlanId, Provenance};
 use surehold::compaction::plan::Plan;
 
 use super::fleet::{Fleet, Seen as _};
@@ -85,10 +85,9 @@ impl<F: Fleet> Model<F> {
             Witness::EmptyProven => plans_in_hand::<F>(world).any(|plan| {
                 let marked = |reason| reason == MarkReason::Compacted(plan.id);
                 (0..plan.count()).any(|p| plan.members(p).is_empty())
-                    && store
-                        .blocks
-                        .values()
-                        .any(|block| block.global_mark.is_some_and(|mark| marked(mark.because)))
+                    && store.blocks.values().any(|block| {
+                        block.global_mark.is_some_and(|mark| marked(mark.mark.because))
+                    })
             }),
             Witness::CrashedAfterBlock => markers(store).any(|(partition, marker)| {
                 !marker.is_completed()
@@ -130,6 +129,15 @@ impl<F: Fleet> Model<F> {
                 let marked = |id| store.blocks.get(id).is_some_and(|block| block.is_marked());
                 plan.parents().iter().any(marked) && !results(store).any(|by| by.plan == plan.id)
             }),
+            Witness::BlockDeleted => world.store.blocks.values().any(|block| block.is_gone()),
+            Witness::DeletedInHand => {
+                let gone = |id: &BlockId| world.store.blocks.get(id).is_some_and(|b| b.is_gone());
+                let lists_one = |plan: &Plan| plan.parents().iter().any(gone);
+                world.processes.iter().any(|actor| match &actor.role {
+                    RoleState::Compactor(state) => state.has_in_hand(&lists_one),
+                    RoleState::Cleaner(state) => state.has_in_hand(&lists_one),
+                })
+            }
         }
     }
 

@@ -81,6 +81,38 @@ pub enum Pass {
     Listing(Case, Vec<(BlockId, MarkReason)>),
     /// Deleting the first of these markers.
     Clearing(Case, Vec<Key>, Vec<(BlockId, MarkReason)>),
+    /// Listing marks, to find blocks to delete.
+    Marked,
+    /// Deleting the first of these marked blocks.
+    Removing(Removal, Vec<Marked>),
+    /// Listing everything beneath blocks, to find what is left of deleted ones.
+    Remains,
+    /// Deleting the first of these objects.
+    Tidying(Vec<Key>),
+}
+
+/// A block that carries a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Marked {
+    /// The block.
+    pub id: BlockId,
+    /// Whether it carries a no-compact mark too, which goes with it.
+    pub no_compact: bool,
+}
+
+/// How far the deletion of a block is (dossier 7, C7).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Removal {
+    /// Reading its mark, to see how old it is.
+    Age,
+    /// Deleting its meta, which makes it no block any more.
+    Meta,
+    /// Listing what else is there of it.
+    Directory,
+    /// Deleting the first of these objects.
+    Objects(Vec<Key>),
 }
 
 #[cfg(feature = "serde")]
@@ -94,7 +126,14 @@ impl Pass {
             Self::Markers(.., partitions) => !partitions.is_empty(),
             Self::Marking(_, marks) | Self::MarkingGlobal(_, marks) => !marks.is_empty(),
             Self::Clearing(_, markers, _) => !markers.is_empty(),
-            Self::Idle
+            Self::Removing(Removal::Objects(objects), blocks) => {
+                !objects.is_empty() && !blocks.is_empty()
+            }
+            Self::Removing(_, blocks) => !blocks.is_empty(),
+            Self::Tidying(objects) => !objects.is_empty(),
+            Self::Marked
+            | Self::Remains
+            | Self::Idle
             | Self::AllMarkers
             | Self::Plans(_)
             | Self::Marks(..)

@@ -75,8 +75,10 @@ pub enum Search {
     Idle,
     /// Listing plans.
     Plans,
-    /// Listing the blocks, as there is no plan.
-    Blocks,
+    /// Listing marks, as there is no plan.
+    Barred,
+    /// Listing the blocks. These carry a mark, and are left out of a plan.
+    Blocks(Vec<BlockId>),
     /// Reading their metas.
     Metas {
         /// Read.
@@ -84,7 +86,7 @@ pub enum Search {
         /// Being read and still to read.
         unread: Vec<BlockId>,
     },
-    /// Listing marks, to leave blocks out of a plan that carry one.
+    /// Listing marks after the blocks: the order without `marks-before-blocks`.
     Marks {
         /// Blocks of the range.
         metas: Vec<Arc<Meta>>,
@@ -112,7 +114,8 @@ impl Search {
             }
             Self::Idle
             | Self::Plans
-            | Self::Blocks
+            | Self::Barred
+            | Self::Blocks(_)
             | Self::Marks { .. }
             | Self::Planning
             | Self::Reading(_)
