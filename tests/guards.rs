@@ -5,13 +5,13 @@
 //! own files that must not compile.
 
 use surehold::compaction::compactor::Limits;
-use surehold::compaction::{Cleaner, Compactor};
+use surehold::compaction::{Cleaner, Compactor, cleaner};
 use surehold::{Guards, Verified};
 
 #[test]
 fn guards_take_no_room() {
     assert_eq!(size_of::<Verified>(), 0);
-    assert_eq!(size_of::<Cleaner>(), 0);
+    assert_eq!(size_of::<Cleaner>(), size_of::<cleaner::Limits>());
     assert_eq!(size_of::<Compactor>(), size_of::<Limits>());
 }
 
@@ -21,7 +21,7 @@ fn the_default_is_the_verified_one_and_keeps_every_guard() {
 
     // These are assignments between types, so they fail to compile if a default is another type.
     let _: fn(Limits) -> Compactor<Verified> = Compactor::new;
-    let _: fn() -> Cleaner<Verified> = Cleaner::new;
+    let _: fn(cleaner::Limits) -> Cleaner<Verified> = Cleaner::new;
     assert!(Guard::ALL.into_iter().all(|guard| Verified.keeps(guard)));
 }
 

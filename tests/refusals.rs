@@ -19,7 +19,7 @@ use surehold::compaction::object::{
 };
 use surehold::compaction::plan::{Plan, Range};
 use surehold::compaction::{
-    Cleaner, Compactor, Effect, Event, Input, Merged, Outcome, Refusal, Task,
+    Cleaner, Compactor, Effect, Event, Input, Merged, Outcome, Refusal, Task, cleaner,
 };
 use surehold::{EffectId, Machine};
 
@@ -49,7 +49,9 @@ fn compactor() -> Process<Compactor> {
 }
 
 fn cleaner() -> Process<Cleaner> {
-    Process::start(Cleaner::new(), CLEANER.process, CLEANER.incarnation)
+    // Plans are in question here; `tests/removal.rs` deletes blocks.
+    let limits = cleaner::Limits { deletion_delay_ms: None };
+    Process::start(Cleaner::new(limits), CLEANER.process, CLEANER.incarnation)
 }
 
 /// A role of either kind.
@@ -161,7 +163,7 @@ fn all_outcomes(bucket: &Bucket) -> Vec<Outcome> {
     let bodies = [
         Body::Data,
         Body::Meta(Arc::new(meta(BlockId(9), None))),
-        Body::DeletionMark(DeletionMark { because: MarkReason::Surplus(PlanId(9)) }),
+        Body::DeletionMark(DeletionMark { because: MarkReason::Surplus(PlanId(9)), marked_ms: 0 }),
         Body::NoCompactMark,
         Body::Plan(Arc::new(plan)),
         Body::Marker(marker(PlanId(9), 4, Status::Failed)),
@@ -518,11 +520,21 @@ fn much_to_clean(unbegun: bool) -> Bucket {
     bucket
 }
 
+/// The same as of a clock that stands still at 0.
+fn unstamped(effect: &Effect) -> Effect {
+    match effect {
+        Effect::Put(key, Body::DeletionMark(mark)) => {
+            Effect::Put(*key, Body::DeletionMark(DeletionMark { marked_ms: 0, ..*mark }))
+        }
+        other => other.clone(),
+    }
+}
+
 /// Markers to sweep are left to the next pass and the plans are looked at; a plan is left as it is, and
 /// the next one is looked at. Without a next one the pass is over.
 #[test]
 fn a_cleaner_leaves_a_plan_where_a_write_is_unknown() {
-    let mark = DeletionMark { because: MarkReason::Compacted(PlanId(10)) };
+    let mark = DeletionMark { because: MarkReason::Compacted(PlanId(10)), marked_ms: 0 };
     let put = |key| Effect::Put(key, Body::DeletionMark(mark));
     let writes = [
         (Effect::Delete(Key::Marker(key(5), 0)), 10),
@@ -540,21 +552,132 @@ fn a_cleaner_leaves_a_plan_where_a_write_is_unknown() {
     process.go_on(Task::Cycle, &mut bucket).expect("it is idle");
     while process.settle(&mut bucket).expect("it fits") {}
     let is_write = |effect: &&Effect| matches!(effect, Effect::Put(..) | Effect::Delete(_));
-    assert!(bucket.history.iter().filter(is_write).eq(writes.iter().map(|(write, _)| write)));
+    let written = bucket.history.iter().filter(is_write).map(unstamped);
+    assert!(written.eq(writes.iter().map(|(write, _)| write.clone())));
     assert!(bucket.is_tidy(&PARENTS));
 
     for (write, next_plan) in &writes {
         let (mut process, mut bucket) = (cleaner(), much_to_clean(true));
-        run_until(&mut process, &mut bucket, |effect| effect == write);
+        run_until(&mut process, &mut bucket, |effect| unstamped(effect) == *write);
         let read = Effect::Get(Key::Plan(key(*next_plan)));
         assert_eq!(end_next(&mut process, Outcome::Unknown), [read], "{write:?}");
 
         let (mut process, mut bucket) = (cleaner(), much_to_clean(false));
-        run_until(&mut process, &mut bucket, |effect| effect == write);
+        run_until(&mut process, &mut bucket, |effect| unstamped(effect) == *write);
         let follows = end_next(&mut process, Outcome::Unknown);
         if *next_plan == 20 {
             assert_eq!(follows, [], "{write:?}");
             assert_eq!(process.state, process.role.recover(CLEANER), "{write:?}");
         }
+    }
+}
+
+/// A stored state is input from outside: one whose phase has nothing to go on with is no state.
+#[cfg(feature = "serde")]
+mod stored {
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn stored(state: &impl Serialize) -> Value {
+        serde_json::to_value(state).expect("a state can be stored")
+    }
+
+    fn restored<S: DeserializeOwned>(value: Value) -> Result<S, String> {
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
+    /// Empties every list of the value, one at a time.
+    fn emptied(value: &Value) -> Vec<Value> {
+        match value {
+            Value::Array(items) => {
+                let inside = items.iter().enumerate().flat_map(|(at, item)| {
+                    emptied(item).into_iter().map(move |less| {
+                        let mut items = items.clone();
+                        items[at] = less;
+                        Value::Array(items)
+                    })
+                });
+                std::iter::once(json!([])).chain(inside).collect()
+            }
+            Value::Object(fields) => fields
+                .iter()
+                .flat_map(|(name, field)| {
+                    emptied(field).into_iter().map(move |less| {
+                        let mut fields = fields.clone();
+                        fields.insert(name.clone(), less);
+                        Value::Object(fields)
+                    })
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// At every step of a life: the state comes back as it was; and with any of its lists emptied it is refused,
+    /// or takes every outcome without a panic.
+    fn lives_through<M: Role>(mut process: Process<M>, mut bucket: Bucket) -> usize
+    where
+        M::State: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug,
+    {
+        let mut refused = 0;
+        process.go_on(Task::Cycle, &mut bucket).expect("it is idle");
+        loop {
+            let value = stored(&process.state);
+            assert_eq!(restored(value.clone()).as_ref(), Ok(&process.state));
+            for less in emptied(&value) {
+                let Ok(state) = restored::<M::State>(less) else {
+                    refused += 1;
+                    continue;
+                };
+                let Some(issued) = process.owed.front() else { continue };
+                for outcome in all_outcomes(&bucket) {
+                    let event = Event::Outcome { id: issued.id, outcome, input: NOW };
+                    let _ = process.role.step(&state, event);
+                }
+            }
+            if !process.settle(&mut bucket).expect("it fits") {
+                return refused;
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_with_nothing_in_hand_is_refused_or_harmless() {
+        assert!(lives_through(compactor(), two_blocks()) > 0);
+        assert!(lives_through(cleaner(), much_to_clean(true)) > 0);
+    }
+
+    /// A state with this many effects outstanding, none of which a task waits for.
+    fn with_outstanding(state: &impl Serialize, count: usize) -> Value {
+        let mut value = stored(state);
+        let owed = json!({ "task": null, "form": "Write" });
+        let tasks: Vec<_> = (0..count).map(|number| json!([number, owed])).collect();
+        value["outstanding"]["tasks"] = Value::Array(tasks);
+        value
+    }
+
+    #[test]
+    fn effects_do_not_run_out_of_numbers() {
+        use surehold::compaction::event::Outstanding;
+        let begin = Event::Continue { task: Task::Cycle, input: NOW };
+        let busy = Refusal::NotReady(Task::Cycle);
+        for (count, begins) in [(Outstanding::LIMIT - 1, true), (Outstanding::LIMIT, false)] {
+            let compactor = compactor();
+            let state = restored(with_outstanding(&compactor.state, count)).expect("not too many");
+            let step = compactor.role.step(&state, begin.clone()).map(|step| step.effects[0].id);
+            assert_eq!(step.is_ok(), begins);
+            assert!(step.is_ok_and(|id| usize::from(id.number) == count) || !begins);
+
+            let cleaner = cleaner();
+            let state = restored(with_outstanding(&cleaner.state, count)).expect("not too many");
+            let step = cleaner.role.step(&state, begin.clone());
+            assert_eq!(step.map(|_| ()).err(), (!begins).then_some(busy));
+        }
+        let all = with_outstanding(&cleaner().state, 1 << 16);
+        let refused = restored::<surehold::compaction::cleaner::State>(all);
+        assert_eq!(refused, Err("too many effects are outstanding".into()));
     }
 }

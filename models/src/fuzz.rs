@@ -208,6 +208,7 @@ fn world_of(data: &[u8], is_upstream: bool) -> Scope {
         read_fails: kind(5),
         same_second: kind(6),
         clock_behind: kind(7),
+        claims_only: false,
     };
     if faults.kinds().is_empty() {
         faults.budget = 0;
@@ -358,7 +359,12 @@ impl<'m, F: Fleet> Walk<'m, F> {
                 6 => self.pick(wide, |action| {
                     matches!(
                         action,
-                        Action::Expire(..) | Action::Upload | Action::Operate | Action::Land(_)
+                        Action::Expire(..)
+                            | Action::ExpireCleaner
+                            | Action::Ripen(_)
+                            | Action::Upload
+                            | Action::Operate
+                            | Action::Land(_)
                     )
                 })?,
                 7 => {
@@ -559,6 +565,11 @@ fn owner(action: &Action) -> Option<u8> {
         | Action::Beat(process, _)
         | Action::Crash(process)
         | Action::Pause(process) => Some(process),
-        Action::Land(_) | Action::Expire(..) | Action::Upload | Action::Operate => None,
+        Action::Land(_)
+        | Action::Expire(..)
+        | Action::ExpireCleaner
+        | Action::Ripen(_)
+        | Action::Upload
+        | Action::Operate => None,
     }
 }

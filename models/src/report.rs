@@ -33,6 +33,9 @@ pub struct Row {
     pub depth: u32,
     /// States in which a bound stopped something.
     pub cut_states: u64,
+    /// States whose recovery a bound leaves open.
+    #[serde(default)]
+    pub unsettled_states: u64,
     /// Steps of the shortest counterexample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
@@ -58,6 +61,7 @@ impl Row {
             unique_states: finished.unique_states,
             depth: finished.depth,
             cut_states: finished.cut_states,
+            unsettled_states: finished.unsettled_states,
             steps: steps.map(|step| step.step),
             timeline: timeline(finished),
         }
@@ -117,10 +121,17 @@ pub fn verified_table(rows: &[Row]) -> String {
     let mut text = String::from("| scope | bounds | unique states | depth |\n|---|---|---|---|\n");
     let verified = |row: &&Row| row.variant == "verified" && row.guard_removed.is_empty();
     for row in rows.iter().filter(verified) {
-        let cut = if row.cut_states > 0 {
-            format!(" ({} states cut at the bound on plans)", thousands(row.cut_states))
-        } else {
-            String::new()
+        let cut = match (row.cut_states, row.unsettled_states) {
+            (0, _) => String::new(),
+            (cut, 0) => format!(
+                " ({} states cut at the bound on plans; each state reaches the goal within it)",
+                thousands(cut)
+            ),
+            (cut, open) => format!(
+                " ({} states cut at the bound on plans; of {} states it is open whether they recover)",
+                thousands(cut),
+                thousands(open)
+            ),
         };
         let states = thousands(row.unique_states);
         let _ =
@@ -144,10 +155,14 @@ pub fn upstream_table(rows: &[Row]) -> String {
 /// The guards, why each is there, and what it answers.
 #[must_use]
 pub fn guard_table() -> String {
-    let mut text = String::from("| guard | says | answers |\n|---|---|---|\n");
+    let mut text = String::from("| guard | says | answers | removed alone |\n|---|---|---|---|\n");
     for guard in Guard::ALL {
-        let answers = guard.answers().join(", ");
-        let _ = writeln!(text, "| `{}` | {} | {answers} |", guard.name(), guard.why());
+        let (answers, covers) = (guard.answers().join(", "), verdicts::covered_by(guard));
+        let alone = match covers.as_slice() {
+            [] => "noticed".into(),
+            _ => format!("defence in depth, {}", verdicts::unnoticed(&[guard])),
+        };
+        let _ = writeln!(text, "| `{}` | {} | {answers} | {alone} |", guard.name(), guard.why());
     }
     text
 }
@@ -163,11 +178,18 @@ pub fn mutant_table(rows: &[Row]) -> String {
         let row = rows.iter().find(|row| {
             row.guard_removed == removed && row.scope == mutant.run.scope.name && row.asked == asked
         });
-        let outcome = row.map_or_else(|| "not run".into(), Row::outcome);
+        let outcome = match row {
+            None => "not run".into(),
+            Some(row) if row.property.is_none() && row.verdict == "verified" => {
+                verdicts::unnoticed(mutant.guards)
+            }
+            Some(row) => row.outcome(),
+        };
         let removed: Vec<_> = removed.iter().map(|name| format!("`{name}`")).collect();
+        let together = verdicts::together(removed.len());
         let _ = writeln!(
             text,
-            "| {} | {} | `{}` | {outcome} |",
+            "| {} | {}{together} | `{}` | {outcome} |",
             mutant.holes.join(", "),
             removed.join(" + "),
             mutant.run.scope.name

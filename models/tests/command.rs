@@ -9,6 +9,7 @@ use serde_json::Value;
 use surehold::compaction::Guard;
 use surehold::compaction::invariant::Property;
 use surehold::compaction::upstream::Release;
+use surehold_models::compaction::runs::Expected;
 use surehold_models::compaction::scope::Tier;
 use surehold_models::compaction::{scopes, verdicts};
 
@@ -196,6 +197,9 @@ fn json_is_one_array_with_the_documented_keys() {
         {
             assert!(run.get(key).is_some(), "{key}");
         }
+        let coverage = run["coverage"].as_array().expect("it is counted");
+        let wrote_plan = |row: &Value| row[0] == "put-plan: applied" && row[1].as_u64() > Some(0);
+        assert!(coverage.iter().any(wrote_plan), "{coverage:?}");
         assert_eq!(run["protocol"], "compaction");
         assert_eq!(run["guard_removed"], serde_json::json!(["all-partitions"]));
         assert_eq!(run["verdict"], "violated");
@@ -302,6 +306,26 @@ fn the_table_of_holes_names_guards_that_are_never_removed() {
         assert!(text.contains(&mutant.holes.join(", ")), "{text}");
     }
     assert_ne!(code(&output), 0);
+}
+
+#[test]
+fn guards_that_cover_each_other_are_named_as_a_pair_and_one_alone_as_unnoticed() {
+    let output = run(&["check", "--mutants", "--scope", "claim-lost"]);
+    assert_eq!(code(&output), 0);
+    let text = stdout(&output);
+    assert!(text.contains("own-claim + sure-claim (a pair)"), "{text}");
+    assert!(text.contains("alone unnoticed: covered by own-claim"), "{text}");
+}
+
+#[test]
+fn each_guard_is_noticed_alone_or_has_a_run_that_shows_what_covers_it() {
+    let mutants = verdicts::mutants();
+    for guard in Guard::ALL {
+        let alone: Vec<_> = mutants.iter().filter(|mutant| mutant.guards == [guard]).collect();
+        let is_unnoticed = alone.iter().all(|mutant| mutant.run.expected == Expected::Verified);
+        assert!(!alone.is_empty(), "{} is never removed alone", guard.name());
+        assert_eq!(is_unnoticed, !verdicts::covered_by(guard).is_empty(), "{}", guard.name());
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::any::TypeId;
 use surehold::compaction::compactor::Limits;
 use surehold::compaction::object::GroupId;
 use surehold::compaction::plan::Range;
-use surehold::compaction::{Cleaner, Compactor, Guard};
+use surehold::compaction::{Cleaner, Compactor, Guard, cleaner};
 use surehold::guard::Weakened;
 use surehold::{Guards, Verified};
 
@@ -22,9 +22,9 @@ struct Service {
 #[test]
 fn guards_take_no_room_beside_weakened_ones() {
     assert_eq!(size_of::<Verified>(), 0);
-    assert_eq!(size_of::<Cleaner>(), 0);
+    assert_eq!(size_of::<Cleaner>(), size_of::<cleaner::Limits>());
     assert_eq!(size_of::<Compactor>(), size_of::<Limits>());
-    assert_eq!(size_of::<Service>(), size_of::<Limits>());
+    assert_eq!(size_of::<Service>(), size_of::<(Limits, cleaner::Limits)>());
     // A weakened one has to keep somewhere what it is without.
     assert!(size_of::<Compactor<Weakened<Guard>>>() > size_of::<Limits>());
 }
@@ -32,7 +32,10 @@ fn guards_take_no_room_beside_weakened_ones() {
 #[test]
 fn a_service_holds_the_verified_roles() {
     let limits = Limits::for_range(Range { group: GroupId(1), start_ms: 0, end_ms: 100 });
-    let service = Service { compactor: Compactor::new(limits), cleaner: Cleaner::new() };
+    let service = Service {
+        compactor: Compactor::new(limits),
+        cleaner: Cleaner::new(cleaner::Limits::default()),
+    };
     assert_eq!(type_of(&service.compactor), TypeId::of::<Compactor<Verified>>());
     assert_eq!(type_of(&service.cleaner), TypeId::of::<Cleaner<Verified>>());
     assert_ne!(type_of(&service.compactor), TypeId::of::<Compactor<Weakened<Guard>>>());

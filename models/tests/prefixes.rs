@@ -1,11 +1,12 @@
-//! Each documented run begins where its scope says: every act of the prefix is reached.
+//! Each documented run begins where its scope says: every act of the prefix is reached. Each scope says what
+//! must occur in it, and a scope in which that does not occur is not verified.
 #![cfg(feature = "checker")]
 
 use surehold::Verified;
 use surehold::guard::Weakened;
 use surehold_models::compaction::fleet::{Cortex, Fleet, Ours};
-use surehold_models::compaction::runs::{Manner, Run, Variant, model};
-use surehold_models::compaction::scope::{Act, Tier};
+use surehold_models::compaction::runs::{Manner, Run, Variant, execute, model};
+use surehold_models::compaction::scope::{Act, Tier, Witness};
 use surehold_models::compaction::verdicts;
 
 fn unreached(run: &Run) -> Option<Act> {
@@ -35,4 +36,26 @@ fn each_run_begins_where_its_scope_says() {
         })
         .collect();
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// That a parent is marked shows only that the model does not idle.
+#[test]
+fn each_scope_names_the_combination_that_it_is_for() {
+    for tier in [Tier::Ci, Tier::Nightly, Tier::Deep] {
+        for run in verdicts::verified(tier) {
+            let own = |witness: &&Witness| **witness != Witness::ParentMarked;
+            let count = run.scope.witnesses.iter().filter(own).count();
+            assert!(count > 0, "{} has no witness of its own", run.scope.name);
+        }
+    }
+}
+
+#[test]
+fn a_scope_whose_combination_does_not_occur_is_not_verified() {
+    let mut run = Run::verified(verdicts::scope("parallel-jobs").expect("a scope"));
+    assert_eq!(execute(&run, &Manner::default()).verdict_text(), "verified");
+    run.scope.witnesses = &[Witness::TwoJobs, Witness::TwoCleanersOnePlan];
+    let finished = execute(&run, &Manner::default());
+    assert_eq!(finished.verdict, "violated");
+    assert_eq!(finished.reason.as_deref(), Some("never seen: two cleaners have one plan in hand"));
 }

@@ -19,7 +19,8 @@ pub enum Effect {
     Put(Key, Body),
     /// Delete an object; that it does not exist is no error (dossier 10).
     Delete(Key),
-    /// Merge the series of one partition out of some blocks (dossier 3, W1 and W2).
+    /// Merge the series of one partition out of some blocks (dossier 3, W1 and W2). It fails if any object of
+    /// an input cannot be read: a block may be deleted under it, and a result of less is a loss.
     Merge(Merge),
     /// Wait before reading back a claim or a plan (dossier 3, P1).
     Wait(Wait),
@@ -37,7 +38,10 @@ pub struct Merge {
     pub inputs: Vec<BlockId>,
 }
 
-/// A wait and what it is for: whoever looked before `after` was written has written by its end.
+/// A wait and what it is for: whoever looked before `after` was written has written by its end, or given up.
+///
+/// That is an assumption on the world: its operations are shorter than the wait. Where it does not hold, work may be
+/// done twice; nothing is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wait {

@@ -3,8 +3,10 @@
 use core::fmt;
 
 use super::effect::Effect;
+use super::guard::Guard;
 use super::object::{BlockId, Body, Key};
 use crate::collections::Table;
+use crate::guard::{Guards, Judge};
 use crate::machine::{EffectId, Issued};
 
 /// An event.
@@ -77,6 +79,21 @@ pub enum Outcome {
     Elapsed,
 }
 
+/// What a role makes of an outcome. `absence` is what it would be if nothing were there: a failed read says
+/// no such thing (hole D11).
+pub(crate) fn heard<V: Guards<Guard>>(
+    outcome: Outcome,
+    absence: Option<Outcome>,
+    judge: &mut Judge<'_, V, Guard>,
+) -> Outcome {
+    match (outcome, absence) {
+        (Outcome::Failed, Some(absence)) if judge.demands(Guard::ErrorIsNotAbsence, false) => {
+            absence
+        }
+        (outcome, _) => outcome,
+    }
+}
+
 /// What a merge made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -107,7 +124,8 @@ pub enum Refusal {
     NotOutstanding(EffectId),
     /// The effect that is outstanding under this id cannot end so.
     UnfitOutcome(EffectId),
-    /// The task has nothing to go on with: it is busy, or there is no such task.
+    /// The task has nothing to go on with: it is busy, or there is no such task; or [`Outstanding::LIMIT`]
+    /// effects wait for their outcomes, and nothing new is begun.
     NotReady(Task),
 }
 
@@ -133,7 +151,19 @@ impl std::error::Error for Refusal {}
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outstanding {
     incarnation: u32,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "not_too_many"))]
     tasks: Table<u16, Owed>,
+}
+
+/// Effects on record, few enough that the next ones find a number.
+#[cfg(feature = "serde")]
+fn not_too_many<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Table<u16, Owed>, D::Error> {
+    use serde::de::{Deserialize, Error};
+    let tasks = Table::deserialize(source)?;
+    if tasks.len() > Outstanding::MOST {
+        return Err(D::Error::custom("too many effects are outstanding"));
+    }
+    Ok(tasks)
 }
 
 /// What an outstanding effect is owed to.
@@ -181,9 +211,25 @@ impl Form {
             Outcome::Elapsed => self == Self::Wait,
         }
     }
+
+    /// The answer that says that nothing is there, if this form asks for something.
+    fn absence(self) -> Option<Outcome> {
+        match self {
+            Self::List => Some(Outcome::Listed(Vec::new())),
+            Self::Get | Self::Exists => Some(Outcome::Absent),
+            Self::Write | Self::Merge | Self::Wait => None,
+        }
+    }
 }
 
 impl Outstanding {
+    /// While so many effects are outstanding, no task is begun. Numbers can then not run out: what was begun
+    /// before has an effect for each of at most 255 jobs, another for its heartbeat, and one for the cycle.
+    pub const LIMIT: usize = 1 << 15;
+    /// More there never are.
+    #[cfg(feature = "serde")]
+    const MOST: usize = Self::LIMIT + 1024;
+
     /// Nothing outstanding in this life.
     #[must_use]
     pub fn none(incarnation: u32) -> Self {
@@ -200,6 +246,16 @@ impl Outstanding {
     #[must_use]
     pub fn waits(&self, task: Task) -> bool {
         self.tasks.values().any(|owed| owed.task == Some(task))
+    }
+
+    /// Whether there is room to begin something.
+    pub(crate) fn has_room(&self) -> bool {
+        self.tasks.len() < Self::LIMIT
+    }
+
+    /// What a failure of this effect would be if errors were taken for absences.
+    pub(crate) fn absence(&self, id: EffectId) -> Option<Outcome> {
+        self.tasks.get(&id.number)?.form.absence()
     }
 
     /// Gives an effect the least free number.

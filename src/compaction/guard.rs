@@ -9,8 +9,6 @@ pub enum Guard {
     AllPartitions,
     /// `result-proof`
     ResultProof,
-    /// `id-equality`
-    IdEquality,
     /// `plan-path-id`
     PlanPathId,
     /// `marker-path-id`
@@ -23,12 +21,18 @@ pub enum Guard {
     MarkAllBeforeDelete,
     /// `marks-before-results`
     MarksBeforeResults,
+    /// `plan-before-markers`
+    PlanBeforeMarkers,
     /// `one-plan`
     OnePlan,
     /// `look-before-claim`
     LookBeforeClaim,
     /// `own-claim`
     OwnClaim,
+    /// `sure-claim`
+    SureClaim,
+    /// `error-is-not-absence`
+    ErrorIsNotAbsence,
     /// `completed-final`
     CompletedFinal,
     /// `members-fresh`
@@ -43,23 +47,37 @@ pub enum Guard {
     SweepOrphans,
     /// `twins-merge`
     TwinsMerge,
+    /// `ripe-marks-only`
+    RipeMarksOnly,
+    /// `meta-goes-first`
+    MetaGoesFirst,
+    /// `marks-go-last`
+    MarksGoLast,
+    /// `marks-before-blocks`
+    MarksBeforeBlocks,
+    /// `gone-is-marked`
+    GoneIsMarked,
+    /// `partials-stay`
+    PartialsStay,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 27] = [
         Self::AllPartitions,
         Self::ResultProof,
-        Self::IdEquality,
         Self::PlanPathId,
         Self::MarkerPathId,
         Self::EmptyDerived,
         Self::LeastSurvives,
         Self::MarkAllBeforeDelete,
         Self::MarksBeforeResults,
+        Self::PlanBeforeMarkers,
         Self::OnePlan,
         Self::LookBeforeClaim,
         Self::OwnClaim,
+        Self::SureClaim,
+        Self::ErrorIsNotAbsence,
         Self::CompletedFinal,
         Self::MembersFresh,
         Self::NoCompactRefused,
@@ -67,6 +85,12 @@ impl Guard {
         Self::DeadPlansGo,
         Self::SweepOrphans,
         Self::TwinsMerge,
+        Self::RipeMarksOnly,
+        Self::MetaGoesFirst,
+        Self::MarksGoLast,
+        Self::MarksBeforeBlocks,
+        Self::GoneIsMarked,
+        Self::PartialsStay,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -75,16 +99,18 @@ impl Guard {
         match self {
             Self::AllPartitions => "all-partitions",
             Self::ResultProof => "result-proof",
-            Self::IdEquality => "id-equality",
             Self::PlanPathId => "plan-path-id",
             Self::MarkerPathId => "marker-path-id",
             Self::EmptyDerived => "empty-derived",
             Self::LeastSurvives => "least-survives",
             Self::MarkAllBeforeDelete => "mark-all-before-delete",
             Self::MarksBeforeResults => "marks-before-results",
+            Self::PlanBeforeMarkers => "plan-before-markers",
             Self::OnePlan => "one-plan",
             Self::LookBeforeClaim => "look-before-claim",
             Self::OwnClaim => "own-claim",
+            Self::SureClaim => "sure-claim",
+            Self::ErrorIsNotAbsence => "error-is-not-absence",
             Self::CompletedFinal => "completed-final",
             Self::MembersFresh => "members-fresh",
             Self::NoCompactRefused => "no-compact-refused",
@@ -92,6 +118,12 @@ impl Guard {
             Self::DeadPlansGo => "dead-plans-go",
             Self::SweepOrphans => "sweep-orphans",
             Self::TwinsMerge => "twins-merge",
+            Self::RipeMarksOnly => "ripe-marks-only",
+            Self::MetaGoesFirst => "meta-goes-first",
+            Self::MarksGoLast => "marks-go-last",
+            Self::MarksBeforeBlocks => "marks-before-blocks",
+            Self::GoneIsMarked => "gone-is-marked",
+            Self::PartialsStay => "partials-stay",
         }
     }
 
@@ -111,7 +143,6 @@ impl Guard {
             Self::ResultProof => {
                 "A partition is proven by a complete block that names the plan and the partition, not by a marker."
             }
-            Self::IdEquality => "A marker counts for the plan whose id it names, and for no other.",
             Self::PlanPathId => {
                 "A plan's path carries its id: no plan is written over another, and a late write revives none."
             }
@@ -128,12 +159,19 @@ impl Guard {
             Self::MarksBeforeResults => {
                 "The cleaner reads the parents' marks before it looks for results, so a plan that another cleaner finishes meanwhile is not taken for dead."
             }
+            Self::PlanBeforeMarkers => {
+                "A plan is deleted before its markers: a plan without them would look untouched."
+            }
             Self::OnePlan => {
                 "Just before work, after the wait, the plan is there and is the least of all: of planners who saw no plan, one goes on."
             }
             Self::LookBeforeClaim => "No claim is written over a live one.",
             Self::OwnClaim => {
                 "Work begins only after the worker has waited and read back its own claim."
+            }
+            Self::SureClaim => "Work begins only after a claim that was surely written.",
+            Self::ErrorIsNotAbsence => {
+                "A read or listing that fails says nothing: what it would have shown is not taken to be absent."
             }
             Self::CompletedFinal => {
                 "A completed partition is not claimed again, however old its marker is."
@@ -154,16 +192,25 @@ impl Guard {
             Self::TwinsMerge => {
                 "Overlapping results of one group are reason enough for a new plan: work done twice is merged again."
             }
+            Self::RipeMarksOnly => {
+                "A block is deleted only once its mark is older than the deletion delay."
+            }
+            Self::MetaGoesFirst => {
+                "Of a block that is deleted the meta goes first: what has no meta is no block."
+            }
+            Self::MarksGoLast => {
+                "Of a block that is deleted the marks go last: what is left of it is not taken for a live block, and a later pass finds it."
+            }
+            Self::MarksBeforeBlocks => {
+                "A planner lists the marks before the blocks: a block whose mark has gone since is gone too, and is not planned."
+            }
+            Self::GoneIsMarked => {
+                "A parent that is not there any more counts as marked: its mark went with it."
+            }
+            Self::PartialsStay => {
+                "What has no meta and no mark is left alone: its upload may not be over."
+            }
         }
-    }
-
-    /// Why no step ever names it as deciding, if none does: it is shown by its removal alone.
-    ///
-    /// `id-equality` is a second lock behind `marker-path-id`: while that is kept, nothing is left for it to
-    /// refuse. `marks-before-results` is an order of operations: the look it forbids is never made.
-    #[must_use]
-    pub fn leaves_no_trace(self) -> bool {
-        matches!(self, Self::IdEquality | Self::MarksBeforeResults)
     }
 
     /// The upstream issues and holes that it answers; D: dossier 14.1, C: the public cases.
@@ -171,24 +218,32 @@ impl Guard {
     pub fn answers(self) -> &'static [&'static str] {
         match self {
             Self::AllPartitions => &["M5"],
-            Self::ResultProof => &["C1", "C7", "I2"],
-            Self::IdEquality => &["C1", "C7", "D1", "D2", "D3"],
-            Self::PlanPathId => &["C1", "D2", "D4", "D11", "D12", "D13"],
-            Self::MarkerPathId => &["C1", "C7", "D1", "D3", "D4", "D12"],
+            Self::ResultProof => &["C1", "C7", "D2", "D3", "D12", "D13", "I2"],
+            Self::PlanPathId => &["D2", "D4", "D11", "D12", "D13"],
+            Self::MarkerPathId => &["C1", "C7", "D1", "D2", "D3", "D4", "D12", "D13"],
             Self::EmptyDerived => &["D1"],
             Self::LeastSurvives => &["two cleaners on one plan"],
             Self::MarkAllBeforeDelete => &["C2", "C20"],
             Self::MarksBeforeResults => &["two cleaners on one plan"],
-            Self::OnePlan => &["D13"],
+            Self::PlanBeforeMarkers => &["C6"],
+            Self::OnePlan => &["C1", "D13"],
             Self::LookBeforeClaim => &["M4"],
-            Self::OwnClaim => &["D5"],
-            Self::CompletedFinal => &["C6", "M8"],
-            Self::MembersFresh => &["C2", "C6", "C8"],
+            Self::OwnClaim => &["D5", "M4"],
+            Self::SureClaim => &["D5"],
+            Self::ErrorIsNotAbsence => &["D11"],
+            Self::CompletedFinal => &["M8"],
+            Self::MembersFresh => &["C1", "C2", "C6", "C8"],
             Self::NoCompactRefused => &["no-compact set and removed"],
             Self::NoCompactUnmarked => &["C9"],
             Self::DeadPlansGo => &["C4"],
             Self::SweepOrphans => &["C5"],
             Self::TwinsMerge => &["D10"],
+            Self::RipeMarksOnly => &["I6"],
+            Self::MetaGoesFirst => &["M1"],
+            Self::MarksGoLast => &["I6", "C20"],
+            Self::MarksBeforeBlocks => &["deleted while somebody looks"],
+            Self::GoneIsMarked => &["C4", "deleted while somebody looks"],
+            Self::PartialsStay => &["C18"],
         }
     }
 }

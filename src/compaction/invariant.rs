@@ -60,8 +60,8 @@ pub fn lost<'a>(uploaded: Samples, blocks: impl Iterator<Item = Holding<'a>>) ->
 /// I2: the first partition of a plan that is about to lose its parents, and neither has a complete result
 /// of exactly that plan nor is empty. Must be `None`.
 ///
-/// Whether the result carries a mark does not matter: another cleaner may have gone ahead and a later plan
-/// have replaced it.
+/// Whether the result carries a mark does not matter, nor whether it has been deleted since: another cleaner
+/// may have gone ahead and a later plan have replaced it. `blocks` are all that ever were complete.
 #[must_use]
 pub fn unproven<'a>(
     plan: &Plan,
@@ -76,11 +76,23 @@ pub fn unproven<'a>(
     (0..plan.count()).find(|p| !is_empty(*p) && !proves(*p))
 }
 
-/// I7: whether this plan is done with: some parent is marked, or must not be compacted, so that either
-/// each partition was proven or none ever will be. Only then may it, or a marker of it, be removed.
+/// I7: whether this plan is done with. Only then may it, or a marker of it, be removed.
+///
+/// A parent is stopped if it is marked, or must not be compacted. The plan is done if all of them are, and dead
+/// if one of them is and some partition is unproven, since nobody may work on it any more. With every partition
+/// proven, a single stopped parent is not enough: the others have been replaced, and would be compacted again.
+///
+/// A worker that had passed its last look when the plan died may prove the missing partition afterwards. That takes a
+/// fault or an operator's mark; a judge who allows for it takes `is_proven` to be false.
 #[must_use]
-pub fn is_done_or_dead(plan: &Plan, is_stopped: impl Fn(BlockId) -> bool) -> bool {
-    plan.parents().into_iter().any(is_stopped)
+pub fn is_done_or_dead(
+    plan: &Plan,
+    is_stopped: impl Fn(BlockId) -> bool,
+    is_proven: impl Fn(u32) -> bool,
+) -> bool {
+    let parents = plan.parents();
+    let stopped = parents.iter().filter(|id| is_stopped(**id)).count();
+    stopped == parents.len() || (stopped > 0 && !(0..plan.count()).all(is_proven))
 }
 
 /// M4, M8: why a new result is work done twice, if it is.
@@ -129,19 +141,22 @@ pub enum Property {
     NoCompactRespected,
     /// M1.
     MetaLast,
+    /// I6.
+    DeletedAfterDelay,
     /// L1, L2, L3: from everywhere the goal can be reached without another fault.
     Recoverable,
 }
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NoSampleLost,
         Self::ReplacedBeforeMarking,
         Self::OnlyDeadPlansDeleted,
         Self::NoDoubleWork,
         Self::NoCompactRespected,
         Self::MetaLast,
+        Self::DeletedAfterDelay,
         Self::Recoverable,
     ];
 
@@ -155,6 +170,7 @@ impl Property {
             Self::NoDoubleWork => "no-double-work",
             Self::NoCompactRespected => "no-compact-respected",
             Self::MetaLast => "meta-last",
+            Self::DeletedAfterDelay => "deleted-after-delay",
             Self::Recoverable => "recoverable",
         }
     }
@@ -178,7 +194,12 @@ impl Property {
             Self::NoCompactRespected => {
                 "M6: a block with a no-compact mark is neither merged nor marked for deletion by the clean-up."
             }
-            Self::MetaLast => "M1: a block's meta is there only if its chunks and index are.",
+            Self::MetaLast => {
+                "M1: a block's meta is there only if its chunks and index are: last up, first down."
+            }
+            Self::DeletedAfterDelay => {
+                "I6: no complete block is deleted without a mark older than the delay."
+            }
             Self::Recoverable => {
                 "L1 to L3: from every reachable state, without another fault, the goal can be reached: no plan, no marker, no two blocks that overlap."
             }

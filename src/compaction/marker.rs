@@ -58,6 +58,26 @@ pub enum Finding {
     Empty,
 }
 
+/// The visit marker of upstream's cleaner (dossier 2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CleanerMarker {
+    /// Who wrote it.
+    pub owner: Owner,
+    /// Whether its pass is over.
+    pub completed: bool,
+    /// When it was written, ms of the writer's clock.
+    pub visited_ms: u64,
+}
+
+impl CleanerMarker {
+    /// Whether its owner may still be at work: the pass is not over, and it was heard of within `timeout_ms`.
+    #[must_use]
+    pub fn is_live(&self, now_ms: u64, timeout_ms: u64) -> bool {
+        !self.completed && now_ms < self.visited_ms.saturating_add(timeout_ms)
+    }
+}
+
 impl Marker {
     /// Whether the work is done.
     #[must_use]

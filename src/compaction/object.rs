@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::marker::Marker;
+use super::marker::{CleanerMarker, Marker};
 use super::plan::Plan;
 
 /// A block's ULID.
@@ -74,10 +74,15 @@ pub enum Key {
     GlobalNoCompactMark(BlockId),
     /// `<block>/no-compact-mark.json`.
     NoCompactMark(BlockId),
+    /// `<block>/visit-mark.json`: of upstream's older compactor, which does not partition (dossier 2). Nobody
+    /// here writes one; upstream's cleaner asks for it (#5498).
+    VisitMark(BlockId),
     /// `partitioned-groups/..`.
     Plan(PlanKey),
     /// `partitioned-groups/visit-marks/../partition-<p>-visit-mark.json`.
     Marker(PlanKey, u32),
+    /// `markers/cleaner-visit-marker.json`: which of upstream's cleaners is at work.
+    CleanerMarker,
 }
 
 /// What a listing lists. One listing is one operation.
@@ -94,6 +99,10 @@ pub enum Prefix {
     AllMarkers,
     /// The visit markers beneath one plan's path.
     Markers(PlanKey),
+    /// `<block>/`: what is there of one block.
+    Block(BlockId),
+    /// The whole bucket, for every object beneath a block.
+    AllBlocks,
 }
 
 /// The content of one object.
@@ -112,6 +121,8 @@ pub enum Body {
     Plan(Arc<Plan>),
     /// A visit marker.
     Marker(Marker),
+    /// The visit marker of upstream's cleaner.
+    CleanerMarker(CleanerMarker),
 }
 
 /// A block's `meta.json`, as far as the protocol reads it (dossier 2.1).
@@ -151,6 +162,16 @@ pub struct Provenance {
 pub struct DeletionMark {
     /// Why: for whoever reads the mark later.
     pub because: MarkReason,
+    /// When it was written, ms of the writer's clock. Upstream's `deletion_time` has whole seconds.
+    pub marked_ms: u64,
+}
+
+impl DeletionMark {
+    /// Whether the mark is `delay_ms` old: `now_ms` is the reader's clock, the stamp the writer's.
+    #[must_use]
+    pub fn is_ripe(&self, now_ms: u64, delay_ms: u64) -> bool {
+        now_ms >= self.marked_ms.saturating_add(delay_ms)
+    }
 }
 
 /// Why a block was marked for deletion.

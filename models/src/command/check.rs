@@ -139,7 +139,9 @@ impl Check {
         queue::work(jobs.collect(), self.threads(), &mut progress, |at, finished| {
             let standing = Standing::of(&chosen[at].run, &finished);
             summary.tally.count(standing, &finished, is_named);
-            summary.coverage.add(&finished.coverage);
+            if self.sums_coverage(question, &chosen[at].run) {
+                summary.coverage.add(&finished.coverage);
+            }
             output.finished(&mut out, &chosen[at], &finished, standing)?;
             out.flush()?;
             shelf.map_or(Ok(()), |shelf| shelf.put(&finished))
@@ -175,17 +177,24 @@ impl Check {
         }
     }
 
-    /// How a run is done. Where everything documented is run, occurrences are counted in the verified
-    /// protocol alone: what a broken one meets proves nothing about how well the verified one was tried.
-    fn manner(&self, question: &Question, run: &Run) -> Manner {
-        let coverage = match question {
-            _ if self.engine == Engine::Stateright => false,
+    /// Whether a run's occurrences are part of the sum. Where everything documented is run, those of the
+    /// verified protocol alone are: what a broken one meets proves nothing about how well the verified one
+    /// was tried.
+    fn sums_coverage(&self, question: &Question, run: &Run) -> bool {
+        match question {
             Question::Documented if self.coverage || self.scope.is_none() => {
                 run.variant == Variant::Verified
             }
             Question::Documented => false,
-            _ => self.coverage,
-        };
+            Question::Variant(_) | Question::Without(_) | Question::Mutants => self.coverage,
+        }
+    }
+
+    /// How a run is done. A machine that reads the results is given each run's occurrences; stateright counts
+    /// none.
+    fn manner(&self, question: &Question, run: &Run) -> Manner {
+        let is_wanted = self.format == Format::Json || self.sums_coverage(question, run);
+        let coverage = is_wanted && self.engine == Engine::Own;
         let options = Options {
             time_limit: self.time_limit,
             memory_limit_bytes: self.memory_limit,

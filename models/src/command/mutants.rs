@@ -9,7 +9,7 @@ use super::paint::{Paint, Tone};
 use super::selection::Chosen;
 use super::standing::{Standing, tone};
 use super::timeline;
-use crate::compaction::runs::Finished;
+use crate::compaction::runs::{Finished, Variant};
 use crate::compaction::verdicts;
 
 /// Guards that no mutant lacks, so that nothing shows that they are needed.
@@ -30,10 +30,27 @@ fn cells(chosen: &Chosen) -> [String; 4] {
     let judged = chosen.run.judged.iter().map(|property| property.name());
     [
         chosen.holes.join(", "),
-        chosen.run.variant.removed().join(" + "),
+        removed(&chosen.run.variant),
         chosen.run.scope.name.to_string(),
         judged.collect::<Vec<_>>().join(", "),
     ]
+}
+
+/// The guards removed, and that they cover each other if they are several.
+fn removed(variant: &Variant) -> String {
+    let names = variant.removed();
+    format!("{}{}", names.join(" + "), verdicts::together(names.len()))
+}
+
+/// What comes of a removal, in words.
+fn outcome(chosen: &Chosen, finished: &Finished) -> String {
+    match (&finished.property, &chosen.run.variant) {
+        (Some(property), _) => property.clone(),
+        (None, Variant::Without(guards)) if finished.verdict == "verified" => {
+            verdicts::unnoticed(guards)
+        }
+        (None, _) => finished.verdict_text(),
+    }
 }
 
 impl Mutants {
@@ -70,10 +87,7 @@ impl Output for Mutants {
     ) -> io::Result<()> {
         let ([a, b, c, d], [hole, guard, scope, _]) = (self.widths, cells(chosen));
         let is_known = standing == Standing::AsDocumented;
-        let outcome = match &finished.property {
-            Some(property) => property.clone(),
-            None => finished.verdict_text(),
-        };
+        let outcome = outcome(chosen, finished);
         let breaks = self.paint.tint(tone(standing, finished), &format!("{outcome:<d$}"));
         let steps = finished.counterexample.as_ref().and_then(|steps| steps.last());
         let steps = steps.map_or_else(|| "-".to_string(), |step| step.step.to_string());

@@ -104,9 +104,10 @@ fn read(path: &PathBuf) -> Result<Scenario, Failure> {
 }
 
 fn by(step: &Played) -> String {
-    match step.refused_by.as_slice() {
-        [] => ": it does not come to it".into(),
-        guards => format!(" by {}", guards.join(", ")),
+    match (step.refused_by.as_slice(), step.stopped_by) {
+        ([], None) => ": it does not come to it".into(),
+        ([], Some(check)) => format!(": stopped by {check}"),
+        (guards, _) => format!(" by {}", guards.join(", ")),
     }
 }
 

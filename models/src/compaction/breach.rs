@@ -1,12 +1,13 @@
 //! What a write breaks, judged as it takes effect.
 
 use surehold::compaction::invariant::{Property, double_work, is_done_or_dead, unproven};
-use surehold::compaction::object::{BlockId, Body, DeletionMark, Key, MarkReason};
+use surehold::compaction::object::{BlockId, Body, DeletionMark, Key, MarkReason, Provenance};
+use surehold::compaction::plan::Plan;
 
 use super::fleet::{Fleet, Seen as _};
 use super::model::*;
 use super::scope::GROUP;
-use super::world::{Broken, RoleState, Write};
+use super::world::{Block, Broken, RoleState, Write};
 
 impl<F: Fleet> Model<F> {
     pub(super) fn breaks(
@@ -22,9 +23,12 @@ impl<F: Fleet> Model<F> {
                 Some(Body::DeletionMark(mark)),
             ) => self.breaks_marking(world, process, id, *mark),
             (Key::Meta(id), Some(_)) => self.breaks_uploading(world, id),
+            (Key::Meta(id) | Key::Chunks(id) | Key::Index(id), None) => {
+                breaks_deleting(world.store.blocks.get(&id)?, id, write.key)
+            }
             (Key::Plan(key), body) => {
                 let there = world.store.plans.get(&key)?;
-                let live = !is_done_or_dead(there, |id| world.store.was_stopped(id));
+                let live = self.is_live(world, there);
                 match body {
                     None if live => Some(Broken::PlanDeleted(there.id)),
                     Some(Body::Plan(new)) if live && new.id != there.id => {
@@ -36,7 +40,7 @@ impl<F: Fleet> Model<F> {
             (Key::Marker(key, partition), None) => {
                 let marker = world.store.markers.get(&(key, partition))?.marker;
                 let plan = world.store.plan(marker.plan)?;
-                let live = !is_done_or_dead(plan, |id| world.store.was_stopped(id));
+                let live = self.is_live(world, plan);
                 live.then_some(Broken::MarkerDeleted(plan.id, partition))
             }
             (_, _) => None,
@@ -46,6 +50,26 @@ impl<F: Fleet> Model<F> {
                 || (self.lenient_dup && broken.property() == Property::NoDoubleWork)
         };
         broken.filter(noted)
+    }
+
+    /// Whether a plan is neither done nor dead. Once something has failed, or an operator has acted, a worker may
+    /// prove the last partition of a plan that somebody saw dead: then what was proven since does not count.
+    fn is_live(&self, world: &WorldOf<F>, plan: &Plan) -> bool {
+        let is_calm = world.faults_left == self.scope.faults.budget && world.operated == 0;
+        let proven = |partition| is_calm && self.is_proven(world, plan, partition);
+        !is_done_or_dead(plan, |id| world.store.was_stopped(id), proven)
+    }
+
+    fn is_proven(&self, world: &WorldOf<F>, plan: &Plan, partition: u32) -> bool {
+        let by_result = |by: Provenance| by.plan == plan.id && by.partition == partition;
+        self.is_empty(world, plan, partition)
+            || world.store.holdings().any(|h| h.meta.made_by.is_some_and(by_result))
+    }
+
+    /// Whether a partition of a plan holds no sample.
+    fn is_empty(&self, world: &WorldOf<F>, plan: &Plan, partition: u32) -> bool {
+        let all = world.store.samples(plan.members(partition));
+        self.scope.in_partition(all, partition, plan.count()).is_empty()
     }
 
     /// A write that lands late has no process any more; its plan is then the one in the bucket, if any.
@@ -71,19 +95,16 @@ impl<F: Fleet> Model<F> {
             RoleState::Compactor(_) => None,
         });
         let plan = held.or_else(|| world.store.plan(plan))?;
-        let empty = |partition| {
-            let all = world.store.samples(plan.members(partition));
-            self.scope.in_partition(all, partition, plan.count()).is_empty()
-        };
-        let partition = unproven(plan, world.store.holdings(), empty)?;
+        let empty = |partition| self.is_empty(world, plan, partition);
+        let partition = unproven(plan, world.store.ever_held(), empty)?;
         Some(Broken::Unproven(id, plan.id, partition))
     }
 
     /// A surplus result goes only because of a lesser one of the same partition.
     fn breaks_surplus(&self, world: &WorldOf<F>, id: BlockId) -> Option<Broken> {
-        let made_by = |id: BlockId| world.store.blocks.get(&id)?.meta.as_ref()?.made_by;
+        let made_by = |id: BlockId| world.store.ever_held().find(|h| h.block == id)?.meta.made_by;
         let mine = made_by(id)?;
-        let lesser = world.store.holdings().any(|h| h.block < id && h.meta.made_by == Some(mine));
+        let lesser = world.store.ever_held().any(|h| h.block < id && h.meta.made_by == Some(mine));
         (!lesser).then_some(Broken::Unproven(id, mine.plan, mine.partition))
     }
 
@@ -104,9 +125,22 @@ impl<F: Fleet> Model<F> {
         Some(Broken::DoubleWork(id, twice))
     }
 
-    /// Whether anything happened after which work may be done twice.
+    /// Whether anything happened after which work may be done twice. That a claim was not surely written is
+    /// no excuse.
     pub fn is_disturbed(&self, world: &WorldOf<F>) -> bool {
+        if self.scope.faults.claims_only {
+            return false;
+        }
         world.faults_left < self.scope.faults.budget || world.operated > 0
+    }
+}
+
+/// A complete block goes only by an old mark, and its meta goes before the rest.
+fn breaks_deleting(block: &Block, id: BlockId, key: Key) -> Option<Broken> {
+    block.meta.as_ref()?;
+    match key {
+        Key::Meta(_) => (!block.aged).then_some(Broken::Unripe(id)),
+        _ => Some(Broken::DataBeforeMeta(id)),
     }
 }
 
@@ -120,7 +154,6 @@ mod tests {
     use super::*;
     use crate::compaction::fleet::Ours;
     use crate::compaction::scopes;
-    use crate::compaction::world::Block;
 
     /// No guard can be removed to show it: that a meta comes last is the order of the upload itself.
     #[test]

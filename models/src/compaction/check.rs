@@ -54,6 +54,7 @@ fn safety<F: Fleet>(property: Property) -> Option<Named<Model<F>>> {
         Property::NoDoubleWork => unbroken!(Property::NoDoubleWork),
         Property::NoCompactRespected => unbroken!(Property::NoCompactRespected),
         Property::MetaLast => unbroken!(Property::MetaLast),
+        Property::DeletedAfterDelay => unbroken!(Property::DeletedAfterDelay),
         Property::Recoverable => None,
     }
 }
@@ -81,6 +82,26 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
         "a partition is completed as empty" => EmptyCompleted,
         "a no-compact mark was set and removed under a plan" => NoCompactSetAndRemoved,
         "one compactor works on two partitions" => TwoJobs,
+        "two plans lie in the bucket at once" => RivalPlans,
+        "two compactors work on different partitions of one plan" => TwoWorkers,
+        "the marker of a completed partition has grown old while its plan is there" => CompletedExpired,
+        "a plan has another partition count than the plan that made one of its blocks" => CountChanged,
+        "a plan is there after a plan made later has a result" => WrittenLate,
+        "two plans bear one second, and only one of them lists the late block" => OneSecondTwoListings,
+        "a plan made later has the lesser id" => ReversedIds,
+        "a cleaner acts on a plan that is gone while another is there" => StaleCleaner,
+        "a parent is marked of a plan with an empty partition" => EmptyProven,
+        "a worker crashed between its block and its marker" => CrashedAfterBlock,
+        "a cleaner crashed between a plan and its markers" => CrashedWhileCleaning,
+        "a fault has struck a plan of which some partitions have a result and others have none" => HalfDoneAfterFault,
+        "a listing of plans failed while a plan was there" => PlanUnread,
+        "a plan with a result lists a block that must not be compacted" => BarredUnderPlan,
+        "a partition of a plan that is gone is written completed while another plan is there" => CompletionOfGonePlan,
+        "a claim is there whose writer lives and has given it up" => ClaimGivenUp,
+        "a plan is there that nobody has worked on, and a block of it is marked" => BornDead,
+        "a partition is taken over after a crash while another worker has another one" => TakenOverAfterCrash,
+        "nothing is left of a block" => BlockDeleted,
+        "nothing is left of a block whose plan somebody has in hand" => DeletedInHand,
     }
 }
 

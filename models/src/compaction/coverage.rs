@@ -11,16 +11,20 @@ pub struct Coverage {
     counts: Vec<AtomicU64>,
 }
 
-const EFFECTS: [&str; 24] = [
+const EFFECTS: [&str; 34] = [
     "list-blocks",
     "list-marks",
     "list-plans",
     "list-all-markers",
     "list-markers",
+    "list-block",
+    "list-all-blocks",
     "get-meta",
     "get-mark",
+    "get-global-mark",
     "get-plan",
     "get-marker",
+    "get-cleaner-marker",
     "exists",
     "put-chunks",
     "put-index",
@@ -34,6 +38,12 @@ const EFFECTS: [&str; 24] = [
     "put-failed",
     "delete-plan",
     "delete-marker",
+    "delete-meta",
+    "delete-data",
+    "delete-mark",
+    "delete-cleaner-marker",
+    "put-cleaner-marker",
+    "delete-visit-mark",
     "merge",
     "wait",
 ];
@@ -107,24 +117,25 @@ impl Coverage {
         }
         let rest = REFUSALS.iter().map(|name| (*name).to_string());
         let guards = Guard::ALL.iter().map(|guard| format!("guard {}", guard.name()));
-        let traceless: Vec<_> = Guard::ALL
-            .iter()
-            .filter(|guard| guard.leaves_no_trace())
-            .map(|guard| format!("guard {}", guard.name()))
-            .collect();
         let from = EFFECTS.len() * OUTCOMES.len();
         for (at, name) in rest.chain(guards).enumerate() {
             rows.push((name, self.counts[from + at].load(Ordering::Relaxed)));
         }
-        rows.retain(|(name, _)| !traceless.contains(name));
         rows
     }
 }
 
 fn can_end(effect: &str, outcome: &str) -> bool {
     match effect {
-        // Upstream alone reads marks one by one, asks whether an object is there, and gives a partition up.
-        "get-mark" | "exists" | "put-failed" => false,
+        // Upstream alone reads marks one by one, asks whether an object is there, and gives a partition up; it
+        // alone has a marker for the cleaner, and looks for visit marks of blocks.
+        "get-mark"
+        | "exists"
+        | "put-failed"
+        | "get-cleaner-marker"
+        | "put-cleaner-marker"
+        | "delete-cleaner-marker"
+        | "delete-visit-mark" => false,
         "wait" => outcome == "elapsed",
         "merge" => matches!(outcome, "merged-block" | "merged-empty" | "failed"),
         _ if effect.starts_with("list") => matches!(outcome, "listed" | "failed"),
@@ -148,9 +159,13 @@ pub fn effect_name(effect: &Effect) -> &'static str {
         Effect::List(Prefix::Plans) => "list-plans",
         Effect::List(Prefix::AllMarkers) => "list-all-markers",
         Effect::List(Prefix::Markers(_)) => "list-markers",
+        Effect::List(Prefix::Block(_)) => "list-block",
+        Effect::List(Prefix::AllBlocks) => "list-all-blocks",
         Effect::Get(Key::Meta(_)) => "get-meta",
         Effect::Get(Key::Plan(_)) => "get-plan",
         Effect::Get(Key::Marker(..)) => "get-marker",
+        Effect::Get(Key::CleanerMarker) => "get-cleaner-marker",
+        Effect::Get(Key::GlobalDeletionMark(_)) => "get-global-mark",
         Effect::Get(_) => "get-mark",
         Effect::Exists(_) => "exists",
         Effect::Put(Key::Chunks(_), _) => "put-chunks",
@@ -167,9 +182,15 @@ pub fn effect_name(effect: &Effect) -> &'static str {
             Status::Completed(_) => "put-completed",
             Status::Failed => "put-failed",
         },
-        Effect::Put(Key::Marker(..), _) => "put-failed",
+        Effect::Put(Key::CleanerMarker, _) => "put-cleaner-marker",
+        Effect::Put(Key::Marker(..) | Key::VisitMark(_), _) => "put-failed",
         Effect::Delete(Key::Plan(_)) => "delete-plan",
-        Effect::Delete(_) => "delete-marker",
+        Effect::Delete(Key::Marker(..)) => "delete-marker",
+        Effect::Delete(Key::CleanerMarker) => "delete-cleaner-marker",
+        Effect::Delete(Key::VisitMark(_)) => "delete-visit-mark",
+        Effect::Delete(Key::Meta(_)) => "delete-meta",
+        Effect::Delete(Key::Chunks(_) | Key::Index(_)) => "delete-data",
+        Effect::Delete(_) => "delete-mark",
         Effect::Merge(_) => "merge",
         Effect::Wait(_) => "wait",
     }

@@ -3,6 +3,7 @@
 use surehold::compaction::Effect;
 use surehold::compaction::object::{BlockId, Body, Key, Prefix};
 
+use super::coverage::effect_name;
 use super::fleet::{Fleet, Seen as _};
 use super::model::*;
 use super::world::RoleState;
@@ -48,6 +49,15 @@ impl<F: Fleet> Model<F> {
                 actions.push(Action::Expire(*key, *partition));
             }
         }
+        if let Some((marker, false)) = world.store.cleaner_marker
+            && !self.cleans(world, marker.owner)
+        {
+            actions.push(Action::ExpireCleaner);
+        }
+        if self.scope.ripens {
+            let ripening = world.store.blocks.iter().filter(|(_, block)| block.ripens());
+            actions.extend(ripening.map(|(id, _)| Action::Ripen(*id)));
+        }
         if usize::from(world.arrived) < self.scope.late.len() {
             actions.push(Action::Upload);
         }
@@ -84,6 +94,11 @@ impl<F: Fleet> Model<F> {
             }
         }
         if let (true, RoleState::Compactor(state)) = (self.scope.beats, &actor.role) {
+            actions.extend(state.beats().into_iter().map(|slot| Action::Beat(process, slot)));
+        }
+        if let (true, true, RoleState::Cleaner(state)) =
+            (self.scope.beats, self.scope.cleaner_marker, &actor.role)
+        {
             actions.extend(state.beats().into_iter().map(|slot| Action::Beat(process, slot)));
         }
         if world.faults_left > 0 && self.scope.faults.crash {
@@ -124,7 +139,10 @@ impl<F: Fleet> Model<F> {
         {
             each(Choice { lesser_id: true, ..default });
         }
-        let stamps = matches!(effect, Effect::Get(Key::Plan(_)) | Effect::List(Prefix::Marks));
+        let stamps = matches!(
+            effect,
+            Effect::Get(Key::Plan(_) | Key::Meta(_)) | Effect::List(Prefix::Marks)
+        );
         if compactor && stamps && world.faults_left > 0 && world.plans_made > 0 {
             if self.scope.faults.same_second && self.dated {
                 each(Choice { clock: Clock::Same, ..default });
@@ -137,6 +155,9 @@ impl<F: Fleet> Model<F> {
 
     pub(super) fn fates(&self, effect: &Effect, mut each: impl FnMut(Fate)) {
         let faults = &self.scope.faults;
+        if faults.claims_only && effect_name(effect) != "put-claim" {
+            return;
+        }
         let (fails, unknown) = match effect {
             Effect::Put(..) | Effect::Delete(_) => (faults.write_fails, true),
             Effect::Wait(_) => (false, false),

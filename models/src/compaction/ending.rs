@@ -66,7 +66,13 @@ fn breach(scope: &Scope, broken: &Broken) -> String {
             format!("{} is merged though it must not be compacted", block(id))
         }
         Broken::MetaBeforeData(id) => {
-            format!("the meta of {} is written before its data", block(id))
+            format!("the meta of {} is written and its data are not there", block(id))
+        }
+        Broken::DataBeforeMeta(id) => {
+            format!("data of {} are deleted while its meta is still there", block(id))
+        }
+        Broken::Unripe(id) => {
+            format!("{} is deleted, and carries no mark that is old enough", block(id))
         }
     }
 }

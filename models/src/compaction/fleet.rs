@@ -54,8 +54,13 @@ pub trait Fleet: Clone + Send + Sync + 'static {
     /// What cleans.
     type Cleaner: Role;
 
-    /// A fleet with these limits.
-    fn with_limits(&self, limits: Limits) -> (Self::Compactor, Self::Cleaner);
+    /// A fleet with these limits; with a marker for its cleaners, if it knows one and this is asked.
+    fn with_limits(
+        &self,
+        limits: Limits,
+        cleaning: cleaner::Limits,
+        own_marker: bool,
+    ) -> (Self::Compactor, Self::Cleaner);
 
     /// Whether plans and markers are told apart by their stamps, so that the clock has to advance with
     /// each plan. The verified protocol compares no stamp with another: there one instant will do.
@@ -82,6 +87,10 @@ pub trait Seen {
     fn is_syncing(&self) -> bool {
         false
     }
+    /// The check of upstream's whose answer is awaited, in words. Ours names its guards.
+    fn check(&self) -> Option<&'static str> {
+        None
+    }
     /// Whether a cycle has begun and nothing of it is done.
     fn is_at_start(&self) -> bool;
     /// How many jobs are under way.
@@ -94,6 +103,10 @@ pub trait Seen {
     fn about_to_claim(&self) -> Option<(PlanId, u32)>;
     /// The plan that a cleaner has in hand.
     fn plan_in_hand(&self) -> Option<&Arc<Plan>>;
+    /// Whether such a plan is being worked on or cleaned up.
+    fn has_in_hand(&self, is_such: &dyn Fn(&Plan) -> bool) -> bool {
+        self.plan_in_hand().is_some_and(|plan| is_such(plan))
+    }
     /// The plan a compactor has picked or is picking from, but not begun to merge.
     fn has_picked(&self) -> Option<PlanId>;
 }
@@ -106,8 +119,13 @@ impl Fleet for Ours<Verified> {
     type Compactor = Compactor;
     type Cleaner = Cleaner;
 
-    fn with_limits(&self, limits: Limits) -> (Compactor, Cleaner) {
-        (Compactor::new(limits), Cleaner::new())
+    fn with_limits(
+        &self,
+        limits: Limits,
+        cleaning: cleaner::Limits,
+        _own_marker: bool,
+    ) -> (Compactor, Cleaner) {
+        (Compactor::new(limits), Cleaner::new(cleaning))
     }
 
     fn is_dated(&self) -> bool {
@@ -119,8 +137,14 @@ impl Fleet for Ours<Weakened<Guard>> {
     type Compactor = Compactor<Weakened<Guard>>;
     type Cleaner = Cleaner<Weakened<Guard>>;
 
-    fn with_limits(&self, limits: Limits) -> (Self::Compactor, Self::Cleaner) {
-        (Compactor::weakened(limits, self.0.clone()), Cleaner::weakened(self.0.clone()))
+    fn with_limits(
+        &self,
+        limits: Limits,
+        cleaning: cleaner::Limits,
+        _own_marker: bool,
+    ) -> (Self::Compactor, Self::Cleaner) {
+        let cleaner = Cleaner::weakened(cleaning, self.0.clone());
+        (Compactor::weakened(limits, self.0.clone()), cleaner)
     }
 
     fn is_dated(&self) -> bool {
@@ -137,8 +161,15 @@ impl Fleet for Cortex {
     type Compactor = upstream::Compactor;
     type Cleaner = upstream::Cleaner;
 
-    fn with_limits(&self, limits: Limits) -> (Self::Compactor, Self::Cleaner) {
-        let cleaner = upstream::Cleaner::new(self.0, limits.claim_timeout_ms);
+    fn with_limits(
+        &self,
+        limits: Limits,
+        cleaning: cleaner::Limits,
+        own_marker: bool,
+    ) -> (Self::Compactor, Self::Cleaner) {
+        let cleaner = upstream::Cleaner::new(self.0, limits.claim_timeout_ms)
+            .deleting(cleaning.deletion_delay_ms)
+            .with_own_marker(own_marker);
         (upstream::Compactor::new(limits, self.0), cleaner)
     }
 
@@ -164,6 +195,10 @@ impl Seen for compactor::State {
         self.jobs().any(|(_, job)| job.plan.id == plan && job.partition == partition)
     }
 
+    fn has_in_hand(&self, is_such: &dyn Fn(&Plan) -> bool) -> bool {
+        self.jobs().any(|(_, job)| is_such(&job.plan))
+    }
+
     fn is_at_start(&self) -> bool {
         use compactor::state::Search;
         matches!(self.search(), Search::Idle | Search::Plans)
@@ -181,7 +216,11 @@ impl Seen for compactor::State {
         use compactor::state::Search;
         matches!(
             self.search(),
-            Search::Blocks | Search::Metas { .. } | Search::Marks { .. } | Search::Planning
+            Search::Barred
+                | Search::Blocks(_)
+                | Search::Metas { .. }
+                | Search::Marks { .. }
+                | Search::Planning
         )
     }
 
@@ -263,7 +302,11 @@ impl Seen for cleaner::State {
             | Pass::AllMarkers
             | Pass::Plans(_)
             | Pass::Reading(_)
-            | Pass::Sweeping(..) => None,
+            | Pass::Sweeping(..)
+            | Pass::Marked
+            | Pass::Removing(..)
+            | Pass::Remains
+            | Pass::Tidying(_) => None,
         }
     }
 
@@ -273,6 +316,10 @@ impl Seen for cleaner::State {
 }
 
 impl Seen for upstream::CompactorState {
+    fn check(&self) -> Option<&'static str> {
+        self.check()
+    }
+
     fn is_syncing(&self) -> bool {
         matches!(self.search(), upstream::Search::Sync { .. })
     }
@@ -291,6 +338,10 @@ impl Seen for upstream::CompactorState {
 
     fn works_on(&self, plan: PlanId, partition: u32) -> bool {
         self.jobs().any(|(_, job)| job.plan.id == plan && job.partition == partition)
+    }
+
+    fn has_in_hand(&self, is_such: &dyn Fn(&Plan) -> bool) -> bool {
+        self.jobs().any(|(_, job)| is_such(&job.plan))
     }
 
     fn is_at_start(&self) -> bool {
@@ -340,12 +391,16 @@ impl Seen for upstream::CompactorState {
 }
 
 impl Seen for upstream::CleanerState {
+    fn check(&self) -> Option<&'static str> {
+        self.pass().check()
+    }
+
     fn can_begin(&self) -> bool {
         *self.pass() == upstream::Pass::Idle
     }
 
     fn beats(&self) -> Vec<u8> {
-        Vec::new()
+        if self.can_beat() { vec![0] } else { Vec::new() }
     }
 
     fn incarnation(&self) -> u32 {
@@ -357,7 +412,8 @@ impl Seen for upstream::CleanerState {
     }
 
     fn is_at_start(&self) -> bool {
-        matches!(self.pass(), upstream::Pass::Idle | upstream::Pass::Plans)
+        use upstream::Pass;
+        matches!(self.pass(), Pass::Idle | Pass::Visited | Pass::Plans)
     }
 
     fn jobs_running(&self) -> usize {
@@ -384,7 +440,15 @@ impl Seen for upstream::CleanerState {
             | Pass::IsGone(groups)
             | Pass::Listing(groups)
             | Pass::Clearing(groups, _) => groups.first().map(|group| &group.plan),
-            Pass::Idle | Pass::Plans | Pass::Reading(..) | Pass::Status(..) => None,
+            Pass::Idle
+            | Pass::Visited
+            | Pass::Plans
+            | Pass::Reading(..)
+            | Pass::Status(..)
+            | Pass::Deletion(_)
+            | Pass::LastBeat
+            | Pass::Ending
+            | Pass::Leaving => None,
         }
     }
 

@@ -16,9 +16,13 @@ impl Action {
             Self::Crash(_) | Self::Pause(_) => true,
             // The fault was spent when the write was lost. That it lands is no remedy to count on.
             Self::Land(_) => true,
-            Self::Begin(_) | Self::Beat(..) | Self::Expire(..) | Self::Upload | Self::Operate => {
-                false
-            }
+            Self::Begin(_)
+            | Self::Beat(..)
+            | Self::Expire(..)
+            | Self::ExpireCleaner
+            | Self::Ripen(_)
+            | Self::Upload
+            | Self::Operate => false,
         }
     }
 }
@@ -38,6 +42,15 @@ impl Goal {
             Self::NoPlan => store.plans.is_empty(),
             Self::NoOrphanMarker => {
                 store.markers.iter().all(|(_, visit)| store.plan(visit.marker.plan).is_some())
+            }
+            Self::NoOrphanMark => {
+                store.blocks.values().all(|b| b.deleted.is_none() || !b.is_marked())
+            }
+            Self::AllGone => {
+                let gone = |block: &super::world::Block| {
+                    !block.is_marked() && (block.deleted.is_none() || block.is_gone())
+                };
+                Self::AllDone.is_reached(store) && store.blocks.values().all(|block| gone(block))
             }
             Self::AllDone => {
                 let live = || {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use surehold::compaction::cleaner;
 use surehold::compaction::compactor::{Durable, Limits};
 use surehold::compaction::effect::Merge;
 use surehold::compaction::event::Merged;
@@ -22,6 +23,9 @@ use crate::part::Part;
 
 /// After how long a claim expires, ms. Only its being longer than anything else here matters.
 pub const TIMEOUT_MS: u64 = 1_000_000_000;
+
+/// How old a deletion mark has to be, ms. Only its being longer than anything else here matters.
+pub const DELETION_DELAY_MS: u64 = 1000 * TIMEOUT_MS;
 
 /// The world of a fleet.
 pub type WorldOf<F> =
@@ -73,6 +77,10 @@ pub enum Action {
     Land(u8),
     /// A marker's owner has not been heard of for too long.
     Expire(PlanKey, u32),
+    /// The cleaner whose marker it is has not been heard of for too long.
+    ExpireCleaner,
+    /// A block's deletion mark is older than the delay.
+    Ripen(BlockId),
     /// The next late block arrives.
     Upload,
     /// The operator's next act.
@@ -129,7 +137,9 @@ impl<F: Fleet> Model<F> {
             claim_timeout_ms: TIMEOUT_MS,
             partition_index_size_bytes: scope.split_above_bytes,
         };
-        let (compactor, cleaner) = fleet.with_limits(limits);
+        let cleaning =
+            cleaner::Limits { deletion_delay_ms: scope.ripens.then_some(DELETION_DELAY_MS) };
+        let (compactor, cleaner) = fleet.with_limits(limits, cleaning, scope.cleaner_marker);
         Self {
             scope: Arc::new(scope.clone()),
             judged: scope.properties(),
@@ -209,8 +219,10 @@ impl<F: Fleet> Model<F> {
             chunks: true,
             index: true,
             meta: Some(Arc::new(meta)),
+            deleted: None,
             global_mark: None,
             local_mark: None,
+            aged: false,
             no_compact: false,
             was_no_compact: false,
         };
@@ -243,6 +255,14 @@ impl<F: Fleet> Model<F> {
                 tale.expires(&self.scope, &next.store, key, partition);
                 next.store.change().markers.get_mut(&(key, partition))?.expired = true;
             }
+            Action::ExpireCleaner => {
+                tale.cleaner_expires();
+                next.store.change().cleaner_marker.as_mut()?.1 = true;
+            }
+            Action::Ripen(id) => {
+                tale.ripens(&self.scope, id);
+                self.ripen(&mut next, id);
+            }
             Action::Upload => {
                 let place = self.scope.early.len() + usize::from(next.arrived);
                 tale.uploads(&self.scope, place);
@@ -263,6 +283,16 @@ impl<F: Fleet> Model<F> {
         self.settle(&mut next, tale);
         next.seal();
         Some(next)
+    }
+
+    pub(super) fn ripen(&self, world: &mut WorldOf<F>, id: BlockId) {
+        if let Some(block) = world.store.change().blocks.get_mut(&id) {
+            let block = Arc::make_mut(block);
+            block.aged = true;
+            for mark in [&mut block.global_mark, &mut block.local_mark].into_iter().flatten() {
+                mark.ripe = true;
+            }
+        }
     }
 
     /// Every sample uploaded so far.
@@ -362,7 +392,8 @@ impl<F: Fleet> Model<F> {
             })
         };
         let late = |id: &BlockId| world.late.iter().any(|write| named(&write.key, id));
-        let dead = |id: &BlockId, block: &Block| block.meta.is_none() && !pending(id) && !late(id);
+        let never_complete = |block: &Block| block.meta.is_none() && block.deleted.is_none();
+        let dead = |id: &BlockId, block: &Block| never_complete(block) && !pending(id) && !late(id);
         if world.store.blocks.iter().any(|(id, block)| dead(id, block)) {
             let mut store = (*world.store).clone();
             store.blocks.retain(|id, block| !dead(id, block));
@@ -394,6 +425,10 @@ impl<F: Fleet> Model<F> {
         let outcome = self.perform(world, process, &effect, fate, choice);
         if let Effect::List(Prefix::Marks) = effect {
             self.note_no_compact(world, process);
+        }
+        if fate == Fate::Failed && effect == Effect::List(Prefix::Plans) {
+            let there = !world.store.plans.is_empty();
+            world.seen.plan_unread |= there && self.watches(Witness::PlanUnread);
         }
         if let Effect::Get(Key::Plan(_)) = effect {
             let actor = world.processes[process as usize].change();
@@ -512,8 +547,10 @@ impl<F: Fleet> Model<F> {
             chunks: false,
             index: false,
             meta: None,
+            deleted: None,
             global_mark: None,
             local_mark: None,
+            aged: false,
             no_compact: false,
             was_no_compact: false,
         };
@@ -566,7 +603,10 @@ impl<F: Fleet> Model<F> {
         let actor = world.processes[process as usize].clone();
         let (now_s, choice) = (self.now_s(world), happening.choice());
         let expired = happening.reads_expired(&world.store);
-        let now_ms = now_s * 1000 + if expired { TIMEOUT_MS } else { 0 };
+        let ripe = happening.reads_ripe(&world.store);
+        let now_ms = now_s * 1000
+            + if expired { TIMEOUT_MS } else { 0 }
+            + if ripe { DELETION_DELAY_MS } else { 0 };
         let fresh = self.fresh_plan(world, choice.clock);
         let input = Input { now_ms, fresh, pick: u32::from(choice.pick) };
         let mut taken = self.step(&actor.role, happening.event(input)).ok()?;
@@ -604,12 +644,14 @@ impl<F: Fleet> Model<F> {
     }
 
     /// An effect is issued. A stamp taken while reading an expired marker is brought back into the world's
-    /// own time; a merge of a no-compact block is noted, as the look was just now.
+    /// own time, and so is that of a deletion mark, whose age counts from its landing; a merge of a no-compact block is noted, as the look was just now.
     pub(super) fn issue(&self, world: &mut WorldOf<F>, effect: &mut Effect) {
         match effect {
             Effect::Put(Key::Marker(..), Body::Marker(marker)) => {
                 marker.visited_ms %= TIMEOUT_MS;
             }
+            Effect::Put(_, Body::DeletionMark(mark)) => mark.marked_ms = 0,
+            Effect::Put(_, Body::CleanerMarker(marker)) => marker.visited_ms = 0,
             Effect::Merge(merge) if world.broken.is_none() && self.looks_before_work => {
                 let no_compact = |id: &&BlockId| {
                     world.store.blocks.get(id).is_some_and(|block| block.no_compact)
@@ -675,7 +717,26 @@ impl Happening {
                 effect: Effect::Get(Key::Marker(key, p)),
                 ..
             } => store.markers.get(&(*key, *p)).is_some_and(|visit| visit.expired),
+            Self::Outcome {
+                outcome: Outcome::Found(_),
+                effect: Effect::Get(Key::CleanerMarker),
+                ..
+            } => store.cleaner_marker.is_some_and(|(_, expired)| expired),
             Self::Continue(_) | Self::Outcome { .. } => false,
         }
+    }
+
+    /// Whether a deletion mark was read that is older than the delay: it is then that late for the reader.
+    fn reads_ripe(&self, store: &Store) -> bool {
+        let Self::Outcome { outcome: Outcome::Found(_), effect: Effect::Get(key), .. } = self
+        else {
+            return false;
+        };
+        let copy = match key {
+            Key::GlobalDeletionMark(id) => store.blocks.get(id).and_then(|b| b.global_mark),
+            Key::DeletionMark(id) => store.blocks.get(id).and_then(|b| b.local_mark),
+            _ => None,
+        };
+        copy.is_some_and(|copy| copy.ripe)
     }
 }

@@ -28,7 +28,17 @@ impl<F: Fleet> Model<F> {
         for act in self.scope.prefix {
             match *act {
                 Act::Run(process, until) => {
-                    if !self.run_until(&mut world, process, until, tale) {
+                    if !self.run_until(&mut world, process, until, Clock::Later, tale) {
+                        unreached = unreached.or(Some(*act));
+                    }
+                }
+                Act::RunBehind(process, until) => {
+                    if !self.run_until(&mut world, process, until, Clock::Behind, tale) {
+                        unreached = unreached.or(Some(*act));
+                    }
+                }
+                Act::Lose(process) => {
+                    if !self.lose(&mut world, process, tale) {
                         unreached = unreached.or(Some(*act));
                     }
                 }
@@ -36,6 +46,10 @@ impl<F: Fleet> Model<F> {
                     tale.pauses(&self.scope, process);
                     world.faults_left -= 1;
                     world.processes[process as usize].change().paused = true;
+                }
+                Act::Crash(process) => {
+                    tale.crashes(&self.scope, process);
+                    self.crash(&mut world, process);
                 }
                 Act::Expire => {
                     let mut actions = Vec::new();
@@ -46,6 +60,15 @@ impl<F: Fleet> Model<F> {
                             let visit = world.store.change().markers.get_mut(&(key, partition));
                             visit.expect("an enabled marker is there").expired = true;
                         }
+                    }
+                }
+                Act::Ripen => {
+                    let marked: Vec<_> =
+                        world.store.blocks.iter().filter(|(_, block)| block.ripens()).collect();
+                    let marked: Vec<_> = marked.into_iter().map(|(id, _)| *id).collect();
+                    for id in marked {
+                        tale.ripens(&self.scope, id);
+                        self.ripen(&mut world, id);
                     }
                 }
                 Act::Upload => {
@@ -66,6 +89,7 @@ impl<F: Fleet> Model<F> {
         world: &mut WorldOf<F>,
         process: u8,
         until: Until,
+        clock: Clock,
         tale: &mut Tale,
     ) -> bool {
         const ENOUGH: usize = 200;
@@ -77,9 +101,37 @@ impl<F: Fleet> Model<F> {
             if self.has_come(world, process, until) {
                 return true;
             }
-            self.run(world, process, number, Fate::Done, Choice::default(), tale);
+            self.run_by(world, process, number, clock, tale);
         }
         false
+    }
+
+    /// Carries out an operation. A clock other than the usual one shows only where a plan is stamped.
+    fn run_by(
+        &self,
+        world: &mut WorldOf<F>,
+        process: u8,
+        number: u16,
+        clock: Clock,
+        tale: &mut Tale,
+    ) {
+        if clock != Clock::Later && world.faults_left > 0 {
+            let (mut wrong, mut told) = (world.clone(), tale.clone());
+            let choice = Choice { clock, ..Choice::default() };
+            if self.run(&mut wrong, process, number, Fate::Done, choice, &mut told).is_some() {
+                (*world, *tale) = (wrong, told);
+                return;
+            }
+        }
+        self.run(world, process, number, Fate::Done, Choice::default(), tale);
+    }
+
+    /// Loses the write that a process is about to make.
+    fn lose(&self, world: &mut WorldOf<F>, process: u8, tale: &mut Tale) -> bool {
+        let pending = &world.processes[process as usize].pending;
+        let write = pending.iter().find(|i| matches!(i.effect, Effect::Put(..)));
+        let Some(number) = write.map(|issued| issued.id.number) else { return false };
+        self.run(world, process, number, Fate::Late, Choice::default(), tale).is_some()
     }
 
     pub(super) fn has_come(&self, world: &WorldOf<F>, process: u8, until: Until) -> bool {
@@ -90,13 +142,24 @@ impl<F: Fleet> Model<F> {
             world.store.markers.iter().any(|((_, p), v)| *p == partition && v.marker.is_completed())
         };
         let gone = world.store.plans.is_empty() && world.store.markers.is_empty();
+        let removed = || {
+            let mut deleted =
+                world.store.blocks.values().filter(|b| b.deleted.is_some()).peekable();
+            deleted.peek().is_some() && !world.store.blocks.values().any(|b| b.is_marked())
+        };
         let deleting = about_to(|e| matches!(e, Effect::Delete(Key::Plan(_))));
+        let marking = about_to(|e| matches!(e, Effect::Put(_, Body::DeletionMark(_))));
         let RoleState::Compactor(state) = &actor.role else {
-            return (until == Until::Gone && gone) || (until == Until::Deleting && deleting);
+            return (until == Until::Gone && gone)
+                || (until == Until::Marking && marking)
+                || (until == Until::Deleting && deleting)
+                || (until == Until::Removed && removed());
         };
         match until {
+            Until::Marking => marking,
             Until::Deleting => deleting,
             Until::Gone => gone,
+            Until::Removed => removed(),
             Until::PlanPending => about_to(|e| matches!(e, Effect::Put(Key::Plan(_), _))),
             Until::PlanWritten => !world.store.plans.is_empty(),
             Until::PlanDone => {
@@ -110,15 +173,16 @@ impl<F: Fleet> Model<F> {
                 state.has_picked().is_some()
                     && about_to(|e| matches!(e, Effect::Get(Key::Marker(..))))
             }
+            Until::Claimed => {
+                about_to(|e| matches!(e, Effect::Get(Key::Marker(..)))) && state.jobs_running() > 0
+            }
             Until::Merged => about_to(|e| matches!(e, Effect::Put(Key::Meta(_), _))),
             Until::Uploaded => about_to(
                 |e| matches!(e, Effect::Put(_, Body::Marker(marker)) if marker.is_completed()),
             ),
-            // Ours has then listed blocks and found no plan; upstream's asks for plans next.
+            // Ours has then found no plan before, and made one; upstream's asks for plans next.
             Until::Synced if self.dated => about_to(|e| matches!(e, Effect::List(Prefix::Plans))),
-            Until::Synced => {
-                state.about_to_plan() && about_to(|e| matches!(e, Effect::List(Prefix::Marks)))
-            }
+            Until::Synced => about_to(|e| matches!(e, Effect::Put(Key::Plan(_), _))),
         }
     }
 

@@ -39,6 +39,9 @@ pub struct Played {
     pub done: bool,
     /// If not, the guards that refused.
     pub refused_by: Vec<&'static str>,
+    /// If not, the check of upstream's that turned the process away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<&'static str>,
 }
 
 /// The variants a scenario can be replayed against.
@@ -84,6 +87,7 @@ fn play<F: Fleet>(
             lines: Vec::new(),
             done: true,
             refused_by: Vec::new(),
+            stopped_by: None,
         };
         for text in &scene.moves {
             stage.act(scenario.read(text)?, &mut played);
@@ -186,7 +190,9 @@ impl<F: Fleet> Stage<F> {
                 Broken::Unproven(..)
                 | Broken::NoCompactMarked(_)
                 | Broken::NoCompactMerged(_)
-                | Broken::MetaBeforeData(_),
+                | Broken::MetaBeforeData(_)
+                | Broken::DataBeforeMeta(_)
+                | Broken::Unripe(_),
             )
             | None => {}
         }
@@ -206,6 +212,7 @@ impl<F: Fleet> Stage<F> {
         let spans_cycles = matches!(goal, Goal::Completed(_) | Goal::Done | Goal::Gone);
         let mut wrote = spans_cycles;
         let mut refused_by = Vec::new();
+        let (mut stopped_by, mut given_up) = (None, false);
         for operation in 0..ENOUGH {
             let asks = operation > 0 || *goal != Goal::Idle;
             if asks && self.has_come(process, goal) {
@@ -219,6 +226,16 @@ impl<F: Fleet> Stage<F> {
             }
             let Some(issued) = self.next_of(process) else { break };
             wrote |= matches!(issued.effect, Effect::Put(..) | Effect::Delete(_));
+            if given_up {
+                // What made it give the partition up has been said.
+            } else if let Some(check) = self.check_of(process) {
+                stopped_by = Some(check);
+            } else if effect_name(&issued.effect) == "put-failed" {
+                given_up = true;
+            } else if matches!(issued.effect, Effect::Put(..) | Effect::Merge(_)) {
+                // It passed.
+                stopped_by = None;
+            }
             let fails = self.fails.take_if(|who| *who == process).is_some();
             let fate = if fails { Fate::Failed } else { Fate::Done };
             let number = issued.id.number;
@@ -230,6 +247,14 @@ impl<F: Fleet> Stage<F> {
         played.done = false;
         // The last guard that decided something is the one that turned the process away.
         played.refused_by.extend(refused_by.last());
+        played.stopped_by = stopped_by.or(played.stopped_by);
+    }
+
+    fn check_of(&self, process: u8) -> Option<&'static str> {
+        match &self.world.processes[process as usize].role {
+            RoleState::Compactor(state) => state.check(),
+            RoleState::Cleaner(state) => state.check(),
+        }
     }
 
     fn next_of(&self, process: u8) -> Option<Issued<Effect>> {

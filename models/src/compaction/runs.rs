@@ -168,6 +168,8 @@ pub struct Finished {
     pub seconds: f64,
     /// States in which a bound of the scope stopped something.
     pub cut_states: u64,
+    /// States from which a bound of the scope stands in every way to the goal: nothing is claimed of them.
+    pub unsettled_states: u64,
     /// Expected number of states missed by fingerprints.
     pub expected_missed: f64,
     /// The way to the violation.
@@ -176,8 +178,7 @@ pub struct Finished {
     /// How it ends, spelled out on the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// What occurred, and how often.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// What occurred, and how often; empty where nobody counted.
     pub coverage: Vec<(String, u64)>,
     /// Why it is incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -280,6 +281,7 @@ fn blank(run: &Run, manner: &Manner) -> Finished {
         depth: 0,
         seconds: 0.0,
         cut_states: 0,
+        unsettled_states: 0,
         expected_missed: 0.0,
         counterexample: None,
         ending: None,
@@ -306,6 +308,7 @@ fn summary<S, A>(run: &Run, manner: &Manner, report: &Report<S, A>) -> Finished 
     finished.depth = report.depth;
     finished.seconds = report.seconds;
     finished.cut_states = report.cut_states;
+    finished.unsettled_states = report.unsettled_states;
     finished.expected_missed = report.expected_missed;
     finished
 }

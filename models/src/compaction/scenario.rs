@@ -195,6 +195,33 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
+/// Most compactors: each is called by one letter.
+pub const MOST_COMPACTORS: u8 = 26;
+/// Most samples in all, as a set of them is one number's bits.
+const MOST_SAMPLES: usize = 64;
+
+impl Setting {
+    /// Refuses a world that the models cannot hold.
+    fn judge(&self) -> Result<(), Unreadable> {
+        let refuse = |why: &str| Err(Unreadable(why.to_string()));
+        let blocks = || self.early.iter().chain(&self.late);
+        let samples = blocks().count().saturating_mul(self.classes as usize);
+        if self.compactors == 0 || self.compactors > MOST_COMPACTORS {
+            return refuse("`compactors` is from 1 to 26");
+        }
+        if self.cleaners == 0 || self.cleaners > 2 {
+            return refuse("`cleaners` is 1 or 2");
+        }
+        if self.classes == 0 || self.classes as usize >= MOST_SAMPLES || samples > MOST_SAMPLES {
+            return refuse("blocks times `classes` is from 1 to 64");
+        }
+        if blocks().any(|block| block.part.is_some_and(|(part, count)| part >= count)) {
+            return refuse("`part` is a partition and a greater count");
+        }
+        Ok(())
+    }
+}
+
 impl Scenario {
     /// Reads a scenario.
     ///
@@ -204,6 +231,7 @@ impl Scenario {
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let scenario: Self =
             serde_json::from_str(text).map_err(|error| Unreadable(error.to_string()))?;
+        scenario.world.judge()?;
         for (at, scene) in scenario.steps.iter().enumerate() {
             for text in &scene.moves {
                 scenario.read(text).map_err(|e| Unreadable(format!("step {}: {e}", at + 1)))?;
@@ -246,6 +274,8 @@ impl Scenario {
             completed_age: false,
             atomic_plans: false,
             swift_sync: false,
+            ripens: false,
+            cleaner_marker: false,
             goal: None,
             witnesses: &[],
             tier: Tier::Ci,
@@ -343,6 +373,38 @@ mod tests {
         assert_eq!(read("B clock behind"), Some(Move::Clock(1, Clock::Behind)));
         for wrong in ["C clock same", "cleaner clock same", "A clock later", "A clock"] {
             assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_world_that_no_model_holds_is_refused() {
+        let parse = |compactors: u32, cleaners: u32, classes: u32, part: &str| {
+            let text = format!(
+                r#"{{
+                    "name": "a test", "story": [], "steps": [], "expect": {{}},
+                    "world": {{
+                        "early": [{{ "name": "X", "bytes": 2, "part": {part} }}],
+                        "compactors": {compactors}, "cleaners": {cleaners}, "classes": {classes},
+                        "split_above_bytes": 2, "result_bytes": 0
+                    }}
+                }}"#
+            );
+            Scenario::parse(&text).map(|scenario| scenario.scope())
+        };
+        assert!(parse(26, 2, 63, "null").is_ok());
+        assert!(parse(2, 1, 4, "[1, 2]").is_ok());
+        for (compactors, cleaners, classes, part) in [
+            (0, 1, 2, "null"),
+            (27, 1, 2, "null"),
+            (255, 2, 2, "null"),
+            (2, 0, 2, "null"),
+            (2, 3, 2, "null"),
+            (2, 1, 0, "null"),
+            (2, 1, 64, "null"),
+            (2, 1, 2, "[0, 0]"),
+            (2, 1, 2, "[2, 2]"),
+        ] {
+            assert!(parse(compactors, cleaners, classes, part).is_err());
         }
     }
 

@@ -47,6 +47,11 @@ pub struct Scope {
     /// Whether an upstream compactor's sync is swift: the reads of metas and marks that follow its listing
     /// come at once. A restriction on schedules, so what is found is real, and what is not may be missed.
     pub swift_sync: bool,
+    /// Whether deletion marks grow older than the deletion delay, at any moment after they are written; if
+    /// not, no cleaner deletes a block.
+    pub ripens: bool,
+    /// Whether upstream's cleaners keep a visit marker of their own; ours have none.
+    pub cleaner_marker: bool,
     /// What must be reachable from everywhere, if that is asked.
     pub goal: Option<Goal>,
     /// Combinations that must occur within one path.
@@ -76,10 +81,18 @@ pub enum Act {
     Run(u8, Until),
     /// A process stands still.
     Pause(u8),
+    /// A process has crashed and started again.
+    Crash(u8),
     /// All claims that may expire have expired.
     Expire,
+    /// All deletion marks are older than the delay.
+    Ripen,
     /// The next late block has arrived.
     Upload,
+    /// A process has run alone until this, and the plan it made bears a time before the last plan's.
+    RunBehind(u8, Until),
+    /// The write that a process is about to make is on its way, and its reply is lost: it may land at any time.
+    Lose(u8),
 }
 
 /// How far a process has run.
@@ -93,12 +106,18 @@ pub enum Until {
     PlanDone,
     /// It has picked a partition and is about to look at its marker.
     Picked,
+    /// It has claimed a partition, and waits before it reads the claim back.
+    Claimed,
     /// It has merged, and is about to write the result's meta.
     Merged,
     /// It has uploaded a result, and is about to write that its partition is completed.
     Uploaded,
     /// There is no plan and no marker.
     Gone,
+    /// Nothing is left of any block that was marked.
+    Removed,
+    /// It is about to mark a block.
+    Marking,
     /// It is about to delete a plan.
     Deleting,
     /// It knows the blocks and is about to ask for plans.
@@ -110,23 +129,33 @@ impl Act {
         let name = |process: u8| char::from(b'A' + process);
         match self {
             Self::Run(_, Until::Gone) => "a cleaner has cleaned up".into(),
+            Self::Run(_, Until::Removed) => "a cleaner has deleted what is marked".into(),
+            Self::Run(_, Until::Marking) => "a cleaner is about to mark a block".into(),
             Self::Run(_, Until::Deleting) => "a cleaner is about to delete a plan".into(),
-            Self::Run(process, until) => {
+            Self::Run(process, until) | Self::RunBehind(process, until) => {
+                let behind = matches!(self, Self::RunBehind(..));
                 let until = match until {
                     Until::PlanPending => "has stamped a plan",
                     Until::PlanWritten => "has written a plan",
                     Until::PlanDone => "has completed a plan",
                     Until::Picked => "has picked a partition",
+                    Until::Claimed => "has claimed a partition",
                     Until::Merged => "has merged a partition",
                     Until::Uploaded => "has uploaded a result",
                     Until::Gone => "has cleaned up",
+                    Until::Removed => "has deleted what is marked",
+                    Until::Marking => "is about to mark a block",
                     Until::Deleting => "is about to delete a plan",
                     Until::Synced => "has listed the blocks",
                 };
-                format!("{} {until}", name(process))
+                let clock = if behind { " by a clock that is behind" } else { "" };
+                format!("{} {until}{clock}", name(process))
             }
             Self::Pause(process) => format!("{} stands still", name(process)),
+            Self::Crash(process) => format!("{} crashes", name(process)),
             Self::Expire => "claims expire".into(),
+            Self::Lose(process) => format!("the next write of {} is given up", name(process)),
+            Self::Ripen => "marks grow old".into(),
             Self::Upload => "a late block arrives".into(),
         }
     }
@@ -174,6 +203,8 @@ pub struct Faults {
     pub same_second: bool,
     /// A planner's clock is behind: its plan bears an earlier second than the last plan, or a lesser id.
     pub clock_behind: bool,
+    /// Only claims may fail, be lost or late: what the role makes of it must keep work from being done twice.
+    pub claims_only: bool,
 }
 
 impl Faults {
@@ -188,6 +219,7 @@ impl Faults {
         read_fails: false,
         same_second: false,
         clock_behind: false,
+        claims_only: false,
     };
 
     /// This many of every kind that a plain object store and its processes know.
@@ -203,6 +235,7 @@ impl Faults {
             read_fails: true,
             same_second: false,
             clock_behind: true,
+            claims_only: false,
         }
     }
 
@@ -227,10 +260,14 @@ pub enum Operation {
 pub enum Goal {
     /// No plan, no marker, and no two unmarked blocks that overlap.
     AllDone,
+    /// The same, and nothing left of a block that was marked, nor a mark.
+    AllGone,
     /// No plan.
     NoPlan,
     /// No marker without a plan.
     NoOrphanMarker,
+    /// No mark of a block that is gone.
+    NoOrphanMark,
 }
 
 impl Goal {
@@ -239,8 +276,12 @@ impl Goal {
     pub fn says(self) -> &'static str {
         match self {
             Self::AllDone => "no plan, no marker, no two unmarked blocks that overlap",
+            Self::AllGone => {
+                "no plan, no marker, no two blocks that overlap, no mark, no rest of a block"
+            }
             Self::NoPlan => "no plan",
             Self::NoOrphanMarker => "no marker without a plan",
+            Self::NoOrphanMark => "no mark of a block that is gone",
         }
     }
 }
@@ -272,6 +313,46 @@ pub enum Witness {
     NoCompactSetAndRemoved,
     /// Two jobs of one compactor at work.
     TwoJobs,
+    /// Two plans lie in the bucket at once.
+    RivalPlans,
+    /// Two compactors work on different partitions of one plan.
+    TwoWorkers,
+    /// The marker of a completed partition has grown old while its plan is still there.
+    CompletedExpired,
+    /// A plan has another partition count than the plan that made one of its blocks.
+    CountChanged,
+    /// A plan is there after a plan that was made later already has a result.
+    WrittenLate,
+    /// Two plans of one second are there, and only one of them lists the late block.
+    OneSecondTwoListings,
+    /// Two plans are there, and the one made later has the lesser id.
+    ReversedIds,
+    /// A cleaner has a plan in hand that is gone, and another plan is there.
+    StaleCleaner,
+    /// A parent is marked of a plan in a cleaner's hand that has an empty partition.
+    EmptyProven,
+    /// A result is there, and its marker is still the claim of a life before.
+    CrashedAfterBlock,
+    /// A cleaner has started again, and markers are there whose plan is gone.
+    CrashedWhileCleaning,
+    /// The fault is spent, and some partitions of a plan have a result and others have none.
+    HalfDoneAfterFault,
+    /// A listing of plans failed while a plan was there.
+    PlanUnread,
+    /// A plan with a result lists a block that bears a no-compact mark.
+    BarredUnderPlan,
+    /// A marker says completed of a plan that is gone, and another plan is there.
+    CompletionOfGonePlan,
+    /// A claim is there whose writer lives, and neither works on it nor is about to.
+    ClaimGivenUp,
+    /// A plan without a result is there, and a block of it is marked.
+    BornDead,
+    /// A partition is worked on that a life before had claimed, while another worker has another partition.
+    TakenOverAfterCrash,
+    /// Nothing is left of a block.
+    BlockDeleted,
+    /// Nothing is left of a block that is in a plan which somebody has in hand.
+    DeletedInHand,
 }
 
 /// The group of every scope.
@@ -282,10 +363,14 @@ impl Scope {
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {
         // After a fault work may be done twice; a prefix with a fault leaves nothing to ask.
-        let disturbed = self.prefix.iter().any(|act| matches!(act, Act::Pause(_)));
+        let disturbed = self
+            .prefix
+            .iter()
+            .any(|act| matches!(act, Act::Pause(_) | Act::Lose(_) | Act::Crash(_)));
         let asked = |p: &Property| match p {
             Property::Recoverable => self.goal.is_some(),
             Property::NoDoubleWork => !disturbed,
+            Property::DeletedAfterDelay => self.ripens,
             _ => true,
         };
         Property::ALL.into_iter().filter(asked).collect()
@@ -330,7 +415,15 @@ impl Scope {
             parts.push(format!("{} jobs each", self.concurrency));
         }
         if self.faults.budget > 0 {
-            parts.push(format!("{} of {}", self.faults.budget, self.faults.kinds().join("/")));
+            let hit = if self.faults.claims_only { " of a claim" } else { "" };
+            let kinds = self.faults.kinds().join("/");
+            parts.push(format!("{} of {kinds}{hit}", self.faults.budget));
+        }
+        if self.cleaner_marker {
+            parts.push("cleaners have a marker".into());
+        }
+        if self.ripens {
+            parts.push("marked blocks are deleted".into());
         }
         if !self.operator.is_empty() {
             parts.push(format!("{} operator acts", self.operator.len()));

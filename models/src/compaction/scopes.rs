@@ -24,6 +24,8 @@ pub fn base(name: &'static str, question: &'static str) -> Scope {
         completed_age: false,
         atomic_plans: false,
         swift_sync: false,
+        ripens: false,
+        cleaner_marker: false,
         goal: Some(Goal::AllDone),
         witnesses: &[Witness::ParentMarked],
         tier: Tier::Ci,
@@ -32,6 +34,10 @@ pub fn base(name: &'static str, question: &'static str) -> Scope {
 
 /// A late block. With the two results of the early ones it makes a plan of two partitions.
 const LATE: Upload = Upload::whole('N', 2, 2);
+
+/// A late block so small that with the two results of the early ones it makes a plan of one partition, where
+/// plans are split above 3 bytes.
+const SMALL: Upload = Upload::whole('N', 2, 1);
 
 /// Above any total: a plan has one partition.
 const ONE_PARTITION: u64 = 1000;
@@ -67,6 +73,35 @@ const LEFT_BEHIND: &[Act] = &[
     Act::Run(2, Until::Gone),
     Act::Upload,
 ];
+/// The same, and the second plan is written by a planner whose clock is behind: it bears an earlier time.
+const STAMPED_BEHIND: &[Act] = &[
+    Act::Run(0, Until::Merged),
+    Act::Pause(0),
+    Act::Expire,
+    Act::Run(1, Until::PlanDone),
+    Act::Run(2, Until::Gone),
+    Act::Upload,
+    Act::RunBehind(1, Until::PlanWritten),
+];
+/// A worker has given up the completion of the first partition, though it may still land; it has done the
+/// partition again, the plan is cleaned up, and a late block has come.
+const LATE_COMPLETION: &[Act] = &[
+    Act::Run(0, Until::Uploaded),
+    Act::Lose(0),
+    Act::Expire,
+    Act::Run(0, Until::PlanDone),
+    Act::Run(1, Until::Gone),
+    Act::Upload,
+];
+/// A planner has given up the writing of a plan, though it may still land; it has made another.
+const LATE_PLAN: &[Act] =
+    &[Act::Run(0, Until::PlanPending), Act::Lose(0), Act::Run(0, Until::PlanWritten)];
+/// A planner stands still with a stamped plan; another's plan of the same blocks is completed.
+const OLD_PLAN: &[Act] =
+    &[Act::Run(1, Until::PlanPending), Act::Pause(1), Act::Run(0, Until::PlanDone)];
+/// A worker has crashed with a claim that it has not begun to work on; another works on the other partition.
+const CLAIM_LEFT: &[Act] =
+    &[Act::Run(0, Until::Claimed), Act::Run(1, Until::Merged), Act::Crash(0)];
 /// A cleaner is about to delete the first plan; another has cleaned up meanwhile, and a late block has come.
 const STALE_CLEANER: &[Act] = &[
     Act::Run(0, Until::PlanDone),
@@ -79,8 +114,28 @@ const OLD_LISTING: &[Act] = &[Act::Run(1, Until::Synced), Act::Run(0, Until::Pla
 /// A planner knows the early blocks, another the late one as well.
 const TWO_LISTINGS: &[Act] = &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::Synced)];
 /// The same, and the planner of the former stands still.
-const STAMPED_PAUSED: &[Act] =
-    &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, Until::PlanPending), Act::Pause(1)];
+const STAMPED_PAUSED: &[Act] = &[
+    Act::Run(0, Until::Synced),
+    Act::Upload,
+    Act::Run(1, Until::PlanPending),
+    Act::Pause(1),
+    Act::Run(0, Until::PlanDone),
+];
+
+/// A planner has stamped a plan of the early blocks and stands still; another has made one meanwhile and
+/// completed it, and the blocks are deleted.
+const DELETED_UNDER_PLAN: &[Act] = &[
+    Act::Run(0, Until::PlanPending),
+    Act::Pause(0),
+    Act::Run(1, Until::PlanDone),
+    Act::Run(2, Until::Gone),
+    Act::Ripen,
+    Act::Run(2, Until::Removed),
+];
+/// The first plan is completed, its blocks are marked, and the plan is gone.
+const CLEANED: &[Act] = &[Act::Run(0, Until::PlanDone), Act::Run(1, Until::Gone)];
+/// A cleaner is about to write the first mark of the plan's parents.
+const TWO_MARKED: &[Act] = &[Act::Run(0, Until::PlanDone), Act::Run(1, Until::Marking)];
 
 /// One fault of one kind.
 const PAUSE: Faults = Faults { budget: 1, pause: true, ..Faults::NONE };
@@ -115,6 +170,7 @@ fn ours() -> Vec<Scope> {
     vec![
         Scope {
             picks: 2,
+            witnesses: &[Witness::ParentMarked, Witness::RivalPlans, Witness::TwoWorkers],
             ..base(
                 "early",
                 "Two compactors plan and work at once, and no block comes late: is anything done twice?",
@@ -123,6 +179,11 @@ fn ours() -> Vec<Scope> {
         Scope {
             split_above_bytes: ONE_PARTITION,
             completed_age: true,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CompletedExpired,
+                Witness::TakenOverWhileAlive,
+            ],
             ..base("one-partition", "Two workers want one partition, and markers grow old.")
         },
         Scope {
@@ -148,14 +209,16 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             late: vec![LATE],
-            prefix: TAKEN_OVER,
+            prefix: LEFT_BEHIND,
             split_above_bytes: ONE_PARTITION,
+            max_plans: 5,
             beats: false,
             faults: PAUSE,
             witnesses: &[
                 Witness::SecondPlanDone,
                 Witness::SupersededWhilePaused,
                 Witness::TwinResults,
+                Witness::CompletionOfGonePlan,
             ],
             ..base(
                 "superseded-paused",
@@ -163,22 +226,23 @@ fn ours() -> Vec<Scope> {
             )
         },
         Scope {
-            late: vec![LATE],
+            late: vec![SMALL],
             prefix: DONE,
-            split_above_bytes: 4,
-            witnesses: &[Witness::SecondPlanDone],
+            split_above_bytes: 3,
+            witnesses: &[Witness::SecondPlanDone, Witness::CountChanged],
             ..base("two-then-one", "The second plan has one partition, the first had two.")
         },
         Scope {
             late: vec![LATE],
             prefix: STAMPED_PAUSED,
-            split_above_bytes: 3,
-            max_plans: 2,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 6,
             beats: false,
             faults: PAUSE,
+            witnesses: &[Witness::ParentMarked, Witness::WrittenLate],
             ..base(
                 "stamped-early",
-                "A plan is stamped before another is made, and written after it (D13).",
+                "A plan that is stamped before another is written is written after it (D13).",
             )
         },
         Scope {
@@ -192,7 +256,7 @@ fn ours() -> Vec<Scope> {
             cleaners: 2,
             prefix: STALE_CLEANER,
             split_above_bytes: ONE_PARTITION,
-            witnesses: &[Witness::SecondPlanDone],
+            witnesses: &[Witness::SecondPlanDone, Witness::StaleCleaner],
             ..base("stale-cleaner", "A cleaner acts on what it saw before another cleaned up (D4).")
         },
         Scope {
@@ -218,6 +282,11 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             prefix: DONE,
             beats: false,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::EmptyProven,
+                Witness::SupersededWhilePicked,
+            ],
             ..base(
                 "empty-partition",
                 "A partition that lists no block, and does in the next plan (D1).",
@@ -237,7 +306,11 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             prefix: DONE,
             beats: false,
-            witnesses: &[Witness::ParentMarked, Witness::EmptyCompleted],
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::EmptyCompleted,
+                Witness::SupersededWhilePicked,
+            ],
             ..base(
                 "thin-partition-two-workers",
                 "The same with two workers, of whom one may stand aside while the plan is superseded.",
@@ -245,11 +318,17 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             faults: CLOCK,
+            witnesses: &[Witness::ParentMarked, Witness::ReversedIds],
             ..base("clocks", "Planners' clocks agree too well, or run backwards (D2, D3).")
         },
         Scope {
             compactors: 1,
             faults: CRASH,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::CrashedWhileCleaning,
+            ],
             ..base("crash", "A process crashes between any two operations.")
         },
         Scope {
@@ -281,16 +360,23 @@ fn ours() -> Vec<Scope> {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
             faults: READ,
+            witnesses: &[Witness::ParentMarked, Witness::PlanUnread],
             ..base("read-error", "A read fails: it is not taken for an absence (D11).")
         },
         Scope {
             compactors: 1,
             faults: Faults::any(1),
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::HalfDoneAfterFault,
+                Witness::CrashedAfterBlock,
+            ],
             ..base("any-fault", "One fault of any kind, two partitions, one worker.")
         },
         Scope {
             compactors: 1,
             operator: vec![SetNoCompact('X')],
+            witnesses: &[Witness::ParentMarked, Witness::BarredUnderPlan],
             ..base("no-compact-set", "The operator bars a block at any moment (#6576).")
         },
         Scope {
@@ -300,10 +386,160 @@ fn ours() -> Vec<Scope> {
             ..base("no-compact-set-removed", "The operator bars a block and thinks better of it.")
         },
         Scope {
+            early: halves(),
+            late: vec![LATE],
+            compactors: 1,
+            prefix: DONE,
+            beats: false,
+            ripens: true,
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::SecondPlanDone, Witness::BlockDeleted, Witness::DeletedInHand],
+            ..base(
+                "deleted",
+                "Marked blocks are deleted for good while somebody still works from an older look.",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: DELETED_UNDER_PLAN,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            ripens: true,
+            faults: PAUSE,
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted, Witness::DeletedInHand],
+            ..base(
+                "deleted-under-plan",
+                "A planner stands still with its plan; meanwhile the blocks are compacted and deleted.",
+            )
+        },
+        Scope {
+            prefix: TWO_MARKED,
+            cleaners: 2,
+            compactors: 1,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            ripens: true,
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted, Witness::DeletedInHand],
+            ..base(
+                "deleted-two-cleaners",
+                "A cleaner is about to mark what another has marked and deleted meanwhile.",
+            )
+        },
+        Scope {
+            prefix: DONE,
+            compactors: 1,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            ripens: true,
+            faults: Faults::any(1),
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted],
+            ..base(
+                "deleted-any-fault",
+                "One fault of any kind while blocks are marked and deleted.",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: TWO_LISTINGS,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 4,
+            beats: false,
+            witnesses: &[Witness::SecondPlanDone, Witness::OneSecondTwoListings],
+            ..base("two-listings", "Two planners who saw different blocks plan in one second (D2).")
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: STAMPED_BEHIND,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 5,
+            beats: false,
+            faults: Faults { budget: 2, clock_behind: true, pause: true, ..Faults::NONE },
+            witnesses: &[Witness::SecondPlanDone, Witness::CompletionOfGonePlan],
+            ..base(
+                "clock-behind",
+                "A worker left behind completes under a plan that bears an earlier time than its own (D3).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: LATE_COMPLETION,
+            compactors: 1,
+            max_plans: 5,
+            beats: false,
+            faults: LATE_WRITE,
+            witnesses: &[Witness::SecondPlanDone, Witness::CompletionOfGonePlan],
+            ..base(
+                "late-completion",
+                "A completion that its writer gave up lands when its plan is superseded (D12).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: LATE_PLAN,
+            compactors: 1,
+            max_plans: 5,
+            beats: false,
+            faults: LATE_WRITE,
+            witnesses: &[Witness::SecondPlanDone, Witness::WrittenLate],
+            ..base(
+                "late-plan",
+                "A plan that its writer gave up lands while another is worked on (D12).",
+            )
+        },
+        Scope {
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            faults: Faults { claims_only: true, ..LOST },
+            witnesses: &[Witness::ParentMarked, Witness::ClaimGivenUp],
+            ..base(
+                "claim-lost",
+                "A claim fails, or takes effect and its reply is lost: two workers, one partition (D5).",
+            )
+        },
+        Scope {
+            max_plans: 4,
+            prefix: OLD_PLAN,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            faults: PAUSE,
+            witnesses: &[Witness::BornDead],
+            ..base(
+                "old-listing",
+                "A planner who stood still writes its plan after the blocks were compacted (#7157).",
+            )
+        },
+        Scope {
+            prefix: CLAIM_LEFT,
+            faults: CRASH,
+            beats: false,
+            witnesses: &[Witness::ParentMarked, Witness::TakenOverAfterCrash],
+            ..base(
+                "crash-two-workers",
+                "Two workers, two partitions: one crashes with a claim in its name, and its work is taken over.",
+            )
+        },
+        Scope {
+            prefix: DONE,
+            faults: CRASH,
+            witnesses: &[Witness::ParentMarked, Witness::CrashedWhileCleaning],
+            ..base(
+                "crash-at-the-end",
+                "Two compactors, two partitions, and a crash between any two operations of the clean-up.",
+            )
+        },
+        Scope {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
             faults: CRASH,
             tier: Tier::Deep,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::TakenOverWhileAlive,
+            ],
             ..base(
                 "crash-two-compactors",
                 "A process crashes between any two operations, and another takes over.",
@@ -316,6 +552,7 @@ fn ours() -> Vec<Scope> {
             tier: Tier::Nightly,
             prefix: DONE,
             beats: false,
+            witnesses: &[Witness::TwoCleanersOnePlan, Witness::SecondPlanDone],
             ..base("two-cleaners-late-block", "Two cleaners and a late block.")
         },
         Scope {
@@ -324,19 +561,26 @@ fn ours() -> Vec<Scope> {
             prefix: WRITTEN,
             beats: false,
             tier: Tier::Nightly,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::TakenOverWhileAlive,
+            ],
             ..base("one-fault", "Early blocks and one fault of any kind.")
         },
         Scope {
-            late: vec![LATE, Upload::whole('O', 2, 3)],
+            late: vec![SMALL, Upload::whole('O', 2, 3)],
             prefix: DONE,
-            split_above_bytes: 4,
+            split_above_bytes: 3,
             max_plans: 4,
             tier: Tier::Nightly,
+            witnesses: &[Witness::SecondPlanDone, Witness::CountChanged],
             ..base("two-one-two", "Partition counts 2, 1, 2.")
         },
         Scope {
             late: vec![LATE],
             tier: Tier::Deep,
+            witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePicked],
             ..base(
                 "late-block-two-partitions",
                 "A late block at any moment, two partitions, from the very start.",
@@ -347,6 +591,7 @@ fn ours() -> Vec<Scope> {
             split_above_bytes: ONE_PARTITION,
             beats: false,
             tier: Tier::Nightly,
+            witnesses: &[Witness::ParentMarked, Witness::RivalPlans],
             ..base("three-compactors", "Three compactors, two of them planning at once.")
         },
         Scope {
@@ -355,6 +600,7 @@ fn ours() -> Vec<Scope> {
             prefix: DONE,
             beats: false,
             tier: Tier::Deep,
+            witnesses: &[Witness::TwoCleanersOnePlan, Witness::SecondPlanDone],
             ..base(
                 "two-cleaners-late-block-two-partitions",
                 "Two cleaners, a late block, two partitions.",
@@ -364,17 +610,20 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             faults: Faults::any(1),
             tier: Tier::Deep,
+            witnesses: &[Witness::SecondPlanDone, Witness::CrashedAfterBlock],
             ..base("late-block-one-fault", "One late block together with one fault of any kind.")
         },
         Scope {
             late: vec![LATE, Upload::whole('O', 2, 2)],
             max_plans: 5,
             tier: Tier::Deep,
+            witnesses: &[Witness::SecondPlanDone],
             ..base("two-late-blocks", "Two late blocks.")
         },
         Scope {
             faults: Faults::any(2),
             tier: Tier::Deep,
+            witnesses: &[Witness::ParentMarked, Witness::HalfDoneAfterFault],
             ..base("two-faults", "Two faults of any kind.")
         },
     ]
@@ -478,12 +727,72 @@ fn theirs() -> Vec<Scope> {
         },
         Scope {
             late: vec![LATE],
+            prefix: DONE,
+            split_above_bytes: ONE_PARTITION,
+            compactors: 1,
+            atomic_plans: true,
+            cleaners: 2,
+            cleaner_marker: true,
+            max_plans: 2,
+            ..base(
+                "cortex-cleaner-marker",
+                "The same, and each cleaner looks for the other's marker before it begins (C0, C1).",
+            )
+        },
+        Scope {
+            compactors: 1,
+            prefix: CLEANED,
+            faults: CRASH,
+            max_plans: 2,
+            ripens: true,
+            goal: Some(Goal::NoOrphanMark),
+            ..base(
+                "cortex-deletion-crash",
+                "The cleaner crashes between any two operations while it deletes a block.",
+            )
+        },
+        Scope {
+            compactors: 1,
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 2,
+            ripens: true,
+            ..base(
+                "cortex-partial-block",
+                "A result is being uploaded while the cleaner looks for blocks without a meta (C8).",
+            )
+        },
+        Scope {
+            early: halves(),
+            late: vec![LATE],
+            compactors: 1,
+            prefix: CLEANED,
+            swift_sync: false,
+            ripens: true,
+            ..base(
+                "cortex-deleted",
+                "Marked blocks are deleted for good while somebody still works from an older look.",
+            )
+        },
+        Scope {
+            late: vec![LATE],
             prefix: STAMPED,
             split_above_bytes: 3,
             max_plans: 2,
             ..base(
                 "cortex-stamped-early",
                 "A plan is stamped before another is made, and written after it (D13).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: STAMPED,
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 2,
+            atomic_plans: true,
+            ..base(
+                "cortex-stamped-early-atomic",
+                "The same where a plan is created only if there is none: what is left of D13.",
             )
         },
         Scope {

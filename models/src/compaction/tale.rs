@@ -11,7 +11,7 @@ use super::scope::Scope;
 use super::world::{Store, Write};
 
 /// A story being told, or not: an untold one costs nothing.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tale {
     lines: Option<Vec<Line>>,
 }
@@ -76,6 +76,18 @@ impl Tale {
             let note = visit.map(|visit| marker(scope, &visit.marker)).unwrap_or_default();
             let action = format!("the marker of partition {partition} has expired");
             ("clock".into(), action, note)
+        });
+    }
+
+    pub(super) fn cleaner_expires(&mut self) {
+        self.tell(|| ("clock".into(), "the cleaner's marker has expired".into(), String::new()));
+    }
+
+    pub(super) fn ripens(&mut self, scope: &Scope, id: BlockId) {
+        self.tell(|| {
+            let action =
+                format!("the mark of {} is older than the deletion delay", block_name(scope, id));
+            ("clock".into(), action, String::new())
         });
     }
 
@@ -214,6 +226,8 @@ fn object(scope: &Scope, key: Key) -> String {
         Key::GlobalNoCompactMark(id) | Key::NoCompactMark(id) => {
             format!("no-compact mark of {}", block(id))
         }
+        Key::VisitMark(id) => format!("visit mark of {}", block(id)),
+        Key::CleanerMarker => "the cleaner's marker".into(),
         Key::Plan(key) => format!("plan of {}", path(key)),
         Key::Marker(key, partition) => format!("marker of {} partition {partition}", path(key)),
     }
@@ -242,6 +256,11 @@ fn written(scope: &Scope, key: Key, body: &Body) -> String {
             };
             format!("{}, {because}", object(scope, key))
         }
+        Body::CleanerMarker(marker) => {
+            let status = if marker.completed { "pass over" } else { "in progress" };
+            let owner = actor(scope, marker.owner.process.0 as u8);
+            format!("{}: {status}, {owner}", object(scope, key))
+        }
         Body::Data | Body::Meta(_) | Body::NoCompactMark => object(scope, key),
     }
 }
@@ -253,6 +272,10 @@ fn doing(scope: &Scope, effect: &Effect) -> String {
         Effect::List(Prefix::Plans) => "lists plans".into(),
         Effect::List(Prefix::AllMarkers) => "lists all markers".into(),
         Effect::List(Prefix::Markers(key)) => format!("lists markers of {}", path(*key)),
+        Effect::List(Prefix::Block(id)) => {
+            format!("lists what is left of {}", block_name(scope, *id))
+        }
+        Effect::List(Prefix::AllBlocks) => "lists what is left of blocks".into(),
         Effect::Get(key) => format!("reads {}", object(scope, *key)),
         Effect::Exists(key) => format!("asks for {}", object(scope, *key)),
         Effect::Put(key, body) => format!("writes {}", written(scope, *key, body)),

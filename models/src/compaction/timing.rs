@@ -31,7 +31,7 @@ impl<F: Fleet> Model<F> {
     }
 
     /// The processes, as bits, that have looked and are about to write what a wait comes after.
-    pub(super) fn about_to_write(&self, world: &WorldOf<F>, process: u8, after: Key) -> u8 {
+    pub(super) fn about_to_write(&self, world: &WorldOf<F>, process: u8, after: Key) -> u64 {
         let others = world.processes.iter().enumerate().filter(|(at, _)| *at != process as usize);
         let about_to = others.filter(|(_, actor)| Self::is_about_to_write(actor, after));
         about_to.fold(0, |bits, (at, _)| bits | (1 << at))
@@ -52,10 +52,10 @@ impl<F: Fleet> Model<F> {
 
     /// A process has taken a step: whoever waited for its write need not wait any more, if it is written.
     pub(super) fn release_waits(&self, world: &mut WorldOf<F>, process: u8) {
-        let bit = 1u8 << process;
+        let bit = 1u64 << process;
         for at in 0..world.processes.len() {
             let waits = &world.processes[at].waits;
-            let holds = |(number, awaited): &(u16, u8)| {
+            let holds = |(number, awaited): &(u16, u64)| {
                 let wait = world.processes[at].pending.iter().find(|i| i.id.number == *number);
                 let after = wait.and_then(|issued| match &issued.effect {
                     Effect::Wait(wait) => Some(wait.after),
@@ -92,6 +92,17 @@ impl<F: Fleet> Model<F> {
                     && state.works_on(plan, partition)
             }
             RoleState::Cleaner(_) => false,
+        }
+    }
+
+    /// Whether the owner of the cleaner's marker is alive, at its pass and not standing still.
+    pub(super) fn cleans(&self, world: &WorldOf<F>, owner: Owner) -> bool {
+        let Some(actor) = world.processes.get(owner.process.0 as usize) else { return false };
+        match &actor.role {
+            RoleState::Cleaner(state) => {
+                state.incarnation() == owner.incarnation && !actor.paused && !state.can_begin()
+            }
+            RoleState::Compactor(_) => false,
         }
     }
 

@@ -13,7 +13,7 @@ use super::scopes;
 pub struct Mutant {
     /// The holes and upstream issues, as the dossier and the cases name them.
     pub holes: &'static [&'static str],
-    /// The guards removed together: more than one where they cover each other.
+    /// The guards removed, more than one where they cover each other.
     pub guards: &'static [Guard],
     /// The run.
     pub run: Run,
@@ -36,24 +36,28 @@ pub fn verified(tier: Tier) -> Vec<Run> {
 /// creation included where the scope has them: it says that this race is closed, not that the release is safe.
 pub fn upstream() -> Vec<Run> {
     use Property::{
-        NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
+        MetaLast, NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
     };
     use Release::{Main, Pr7130, Pr7209, V1_19, V1_20, V1_21};
     let violated = |property| Expected::Violated(property);
     let table = [
         (V1_19, "cortex-superseded", NoSampleLost, violated(NoSampleLost)),
         (V1_19, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (V1_19, "cortex-stamped-early-atomic", NoSampleLost, violated(NoSampleLost)),
         (V1_19, "cortex-no-compact-set", NoCompactRespected, violated(NoCompactRespected)),
         (V1_20, "cortex-superseded-paused", NoSampleLost, violated(NoSampleLost)),
         (V1_20, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (V1_20, "cortex-stamped-early-atomic", NoSampleLost, Expected::Verified),
         (V1_20, "cortex-cleaned-up", NoDoubleWork, violated(NoDoubleWork)),
         (V1_20, "cortex-no-compact-set", NoCompactRespected, Expected::Verified),
         (Pr7130, "cortex-old-listing", Recoverable, violated(Recoverable)),
         (Pr7130, "cortex-cleaner-crash", Recoverable, violated(Recoverable)),
         (Pr7130, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (Pr7130, "cortex-stamped-early-atomic", NoSampleLost, Expected::Verified),
         (Pr7209, "cortex-cleaned-up", NoDoubleWork, violated(NoDoubleWork)),
         (Pr7209, "cortex-superseded", NoSampleLost, violated(NoSampleLost)),
         (Pr7209, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (Pr7209, "cortex-stamped-early-atomic", NoSampleLost, violated(NoSampleLost)),
         (V1_21, "cortex-old-listing", Recoverable, Expected::Verified),
         (V1_21, "cortex-cleaned-up", NoDoubleWork, violated(NoDoubleWork)),
         (V1_21, "cortex-empty-partition", NoSampleLost, violated(NoSampleLost)),
@@ -61,6 +65,7 @@ pub fn upstream() -> Vec<Run> {
         (V1_21, "cortex-clock-behind", NoSampleLost, violated(NoSampleLost)),
         (V1_21, "cortex-two-cleaners", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
         (V1_21, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (V1_21, "cortex-stamped-early-atomic", NoSampleLost, Expected::Verified),
         (V1_21, "cortex-no-compact-set-removed", NoSampleLost, Expected::Verified),
         (Main, "cortex-cleaned-up", NoDoubleWork, Expected::Verified),
         (Main, "cortex-empty-partition", NoSampleLost, violated(NoSampleLost)),
@@ -68,7 +73,13 @@ pub fn upstream() -> Vec<Run> {
         (Main, "cortex-clock-behind", NoSampleLost, violated(NoSampleLost)),
         (Main, "cortex-two-cleaners", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
         (Main, "cortex-stamped-early", NoSampleLost, violated(NoSampleLost)),
+        (Main, "cortex-stamped-early-atomic", NoSampleLost, Expected::Verified),
         (Main, "cortex-no-compact-set-removed", NoSampleLost, Expected::Verified),
+        (V1_21, "cortex-cleaner-marker", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
+        (Main, "cortex-cleaner-marker", OnlyDeadPlansDeleted, violated(OnlyDeadPlansDeleted)),
+        (Main, "cortex-deletion-crash", Recoverable, violated(Recoverable)),
+        (Main, "cortex-partial-block", MetaLast, Expected::Verified),
+        (Main, "cortex-deleted", NoDoubleWork, violated(NoDoubleWork)),
     ];
     let run = |(release, name, property, expected): (Release, &str, Property, Expected)| {
         Run::asked(Variant::Upstream(release), known(name), property, expected)
@@ -78,51 +89,50 @@ pub fn upstream() -> Vec<Run> {
 
 /// The verified protocol without some guards: each removal must be noticed.
 ///
-/// Where guards cover each other, they are removed together; a removal of one of them alone that goes
-/// unnoticed by a property is then defence in depth for that property.
+/// Where guards cover each other, they are removed together. Of a guard whose removal alone nothing notices, a
+/// row says so, and the run shows it: it is defence in depth.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, IdEquality, LeastSurvives,
-        LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeResults, MembersFresh,
-        NoCompactRefused, NoCompactUnmarked, OnePlan, OwnClaim, PlanPathId, ResultProof,
-        SweepOrphans, TwinsMerge,
+        AllPartitions, CompletedFinal, DeadPlansGo, EmptyDerived, ErrorIsNotAbsence, GoneIsMarked,
+        LeastSurvives, LookBeforeClaim, MarkAllBeforeDelete, MarkerPathId, MarksBeforeBlocks,
+        MarksBeforeResults, MarksGoLast, MembersFresh, MetaGoesFirst, NoCompactRefused,
+        NoCompactUnmarked, OnePlan, OwnClaim, PartialsStay, PlanBeforeMarkers, PlanPathId,
+        ResultProof, RipeMarksOnly, SureClaim, SweepOrphans, TwinsMerge,
     };
     use Property::{
-        NoCompactRespected, NoDoubleWork, NoSampleLost, OnlyDeadPlansDeleted, Recoverable,
-        ReplacedBeforeMarking,
+        DeletedAfterDelay, MetaLast, NoCompactRespected, NoDoubleWork, NoSampleLost,
+        OnlyDeadPlansDeleted, Recoverable, ReplacedBeforeMarking,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let table: [Row; 26] = [
+    let noticed: [Row; 39] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["M5", "I2"], &[AllPartitions], "early", ReplacedBeforeMarking),
-        (&["C1"], &[ResultProof, IdEquality, MarkerPathId], "two-then-one", NoSampleLost),
-        (
-            &["C7", "D3"],
-            &[ResultProof, IdEquality, MarkerPathId],
-            "superseded-paused",
-            NoSampleLost,
-        ),
-        (&["C7", "D12"], &[MarkerPathId], "superseded", NoDoubleWork),
-        (&["D4"], &[MarkerPathId], "superseded", OnlyDeadPlansDeleted),
-        (&["D1"], &[EmptyDerived, IdEquality, MarkerPathId], "empty-partition", NoSampleLost),
-        (&["D2", "D11", "D13"], &[PlanPathId], "early", OnlyDeadPlansDeleted),
-        (&["D12"], &[PlanPathId], "late-write", OnlyDeadPlansDeleted),
+        (&["C1"], &[ResultProof, MarkerPathId, OnePlan, MembersFresh], "superseded", NoSampleLost),
+        (&["C7"], &[ResultProof, MarkerPathId], "superseded-paused", NoSampleLost),
+        (&["D1"], &[EmptyDerived, MarkerPathId], "empty-partition", NoSampleLost),
+        (&["D2"], &[PlanPathId], "two-listings", OnlyDeadPlansDeleted),
+        (&["D2"], &[PlanPathId, ResultProof, MarkerPathId], "two-listings", NoSampleLost),
+        (&["D3"], &[ResultProof, MarkerPathId], "clock-behind", NoSampleLost),
         (&["D4"], &[PlanPathId], "stale-cleaner", OnlyDeadPlansDeleted),
-        (
-            &["D13"],
-            &[PlanPathId, ResultProof, IdEquality, MarkerPathId],
-            "stamped-early",
-            NoSampleLost,
-        ),
+        (&["D4"], &[MarkerPathId], "stale-cleaner", OnlyDeadPlansDeleted),
+        (&["D4"], &[MarkerPathId], "superseded", OnlyDeadPlansDeleted),
+        (&["D5"], &[OwnClaim, SureClaim], "claim-lost", NoDoubleWork),
+        (&["D11"], &[ErrorIsNotAbsence], "read-error", OnlyDeadPlansDeleted),
+        (&["D11"], &[ErrorIsNotAbsence, PlanPathId], "read-error", OnlyDeadPlansDeleted),
+        (&["D12"], &[PlanPathId], "late-plan", OnlyDeadPlansDeleted),
+        (&["D12"], &[ResultProof, MarkerPathId], "late-completion", NoSampleLost),
+        (&["D13"], &[PlanPathId], "stamped-early", OnlyDeadPlansDeleted),
+        (&["D13"], &[PlanPathId, ResultProof, MarkerPathId], "stamped-early", NoSampleLost),
+        (&["D13"], &[OnePlan], "early", NoDoubleWork),
         (&["two cleaners on one plan"], &[LeastSurvives], "twins", NoSampleLost),
         (&["two cleaners on one plan"], &[MarksBeforeResults], "two-cleaners", NoDoubleWork),
         (&["C2", "C20"], &[MarkAllBeforeDelete], "early", OnlyDeadPlansDeleted),
         (&["C2"], &[MarkAllBeforeDelete], "early", NoDoubleWork),
-        (&["D13"], &[OnePlan], "early", NoDoubleWork),
         (&["M4"], &[LookBeforeClaim], "one-partition", NoDoubleWork),
-        (&["D5"], &[OwnClaim], "one-partition", NoDoubleWork),
-        (&["C6", "M8"], &[CompletedFinal], "one-partition", NoDoubleWork),
-        (&["C6", "C8"], &[MembersFresh], "early", NoDoubleWork),
+        (&["M4"], &[OwnClaim], "one-partition", NoDoubleWork),
+        (&["M8"], &[CompletedFinal], "one-partition", NoDoubleWork),
+        (&["C6"], &[PlanBeforeMarkers, MembersFresh], "parallel-jobs", NoDoubleWork),
+        (&["C8"], &[MembersFresh], "early", NoDoubleWork),
         (
             &["no-compact set and removed"],
             &[NoCompactRefused],
@@ -130,17 +140,74 @@ pub fn mutants() -> Vec<Mutant> {
             NoSampleLost,
         ),
         (&["C9"], &[NoCompactUnmarked], "no-compact-set", NoCompactRespected),
-        (&["C4"], &[DeadPlansGo], "early", Recoverable),
-        (&["C5"], &[SweepOrphans], "one-partition", Recoverable),
+        (&["C4"], &[DeadPlansGo], "no-compact-set", Recoverable),
+        (&["C5"], &[SweepOrphans], "crash-at-the-end", Recoverable),
         (&["D10"], &[TwinsMerge], "pause", Recoverable),
-        (&["D10"], &[TwinsMerge], "lost-reply", Recoverable),
+        (&["I6"], &[RipeMarksOnly], "deleted", DeletedAfterDelay),
+        (&["M1"], &[MetaGoesFirst], "deleted", MetaLast),
+        (&["I6", "C20"], &[MarksGoLast], "deleted", DeletedAfterDelay),
+        (&["deleted while somebody looks"], &[MarksBeforeBlocks], "deleted", NoDoubleWork),
+        (
+            &["C4", "deleted while somebody looks"],
+            &[GoneIsMarked],
+            "deleted-under-plan",
+            Recoverable,
+        ),
+        (&["C18"], &[PartialsStay], "deleted", MetaLast),
     ];
-    let mutant = |(holes, guards, name, property): Row| {
+    let unnoticed: [Row; 5] = [
+        (&["C6"], &[PlanBeforeMarkers], "parallel-jobs", NoDoubleWork),
+        (&["D3"], &[ResultProof], "clock-behind", NoSampleLost),
+        (&["D12"], &[ResultProof], "late-completion", NoSampleLost),
+        (&["D1"], &[EmptyDerived], "empty-partition", NoSampleLost),
+        (&["D5"], &[SureClaim], "claim-lost", NoDoubleWork),
+    ];
+    let mutant = |(holes, guards, name, property): Row, expected| {
         let variant = Variant::Without(guards.to_vec());
-        let run = Run::asked(variant, known(name), property, Expected::Violated(property));
-        Mutant { holes, guards, run }
+        Mutant { holes, guards, run: Run::asked(variant, known(name), property, expected) }
     };
-    table.into_iter().map(mutant).collect()
+    let noticed = noticed.into_iter().map(|row| mutant(row, Expected::Violated(row.3)));
+    let unnoticed = unnoticed.into_iter().map(|row| mutant(row, Expected::Verified));
+    noticed.chain(unnoticed).collect()
+}
+
+/// The guards that cover a guard whose removal alone is not noticed: the others in the shortest rows that it
+/// takes part in. Empty if it is removed alone, and noticed.
+pub fn covered_by(guard: Guard) -> Vec<Guard> {
+    let mutants = mutants();
+    let noticed = || mutants.iter().filter(|mutant| mutant.run.expected != Expected::Verified);
+    if noticed().any(|mutant| mutant.guards == [guard]) {
+        return Vec::new();
+    }
+    let with = || noticed().filter(|mutant| mutant.guards.contains(&guard));
+    let fewest = with().map(|mutant| mutant.guards.len()).min();
+    let shortest = with().filter(|mutant| Some(mutant.guards.len()) == fewest);
+    let mut others: Vec<_> = shortest.flat_map(|mutant| mutant.guards).copied().collect();
+    others.retain(|other| *other != guard);
+    others.sort_unstable();
+    others.dedup();
+    others
+}
+
+/// What to say beside the names of so many guards that are removed at once: they cover each other.
+pub fn together(count: usize) -> &'static str {
+    match count {
+        0 | 1 => "",
+        2 => " (a pair)",
+        _ => " (together)",
+    }
+}
+
+/// What to say of a removal that nothing notices. It is no proof that these guards are needed.
+pub fn unnoticed(guards: &[Guard]) -> String {
+    let mut covers: Vec<_> = guards.iter().flat_map(|guard| covered_by(*guard)).collect();
+    covers.sort_unstable();
+    covers.dedup();
+    let names: Vec<_> = covers.iter().map(|guard| guard.name()).collect();
+    match names.as_slice() {
+        [] => "unnoticed".into(),
+        names => format!("alone unnoticed: covered by {}", names.join(", ")),
+    }
 }
 
 /// A scope that this file names.

@@ -9,7 +9,7 @@ use surehold::Issued;
 use surehold::collections::Table;
 use surehold::compaction::Effect;
 use surehold::compaction::invariant::{DoubleWork, Holding, Property, Samples};
-use surehold::compaction::marker::Marker;
+use surehold::compaction::marker::{CleanerMarker, Marker};
 use surehold::compaction::object::{
     BlockId, Body, DeletionMark, GroupId, Key, Meta, PlanId, PlanKey, Prefix,
 };
@@ -55,6 +55,8 @@ pub struct Seen {
     pub unknown_applied: bool,
     /// A late write landed.
     pub unknown_landed: bool,
+    /// A listing of plans failed while a plan was there.
+    pub plan_unread: bool,
 }
 
 /// A process of the fleet.
@@ -66,7 +68,7 @@ pub struct Process<W, C> {
     pub pending: Vec<Issued<Effect>>,
     /// Of each wait among them: the processes, as bits, that had looked before it began and have not written
     /// yet. The wait lasts until they have; that is what its length is for.
-    pub waits: Vec<(u16, u8)>,
+    pub waits: Vec<(u16, u64)>,
     /// Whether it stands still beyond every time-out.
     pub paused: bool,
     /// Of a cleaner: blocks that carried a no-compact mark when it last listed marks, or began its pass.
@@ -112,6 +114,10 @@ pub enum Broken {
     NoCompactMerged(BlockId),
     /// A meta was written before the rest of its block.
     MetaBeforeData(BlockId),
+    /// Data of a block were deleted before its meta.
+    DataBeforeMeta(BlockId),
+    /// A complete block was deleted without a mark that is old enough.
+    Unripe(BlockId),
 }
 
 impl Broken {
@@ -124,7 +130,8 @@ impl Broken {
             }
             Self::DoubleWork(..) => Property::NoDoubleWork,
             Self::NoCompactMarked(_) | Self::NoCompactMerged(_) => Property::NoCompactRespected,
-            Self::MetaBeforeData(_) => Property::MetaLast,
+            Self::MetaBeforeData(_) | Self::DataBeforeMeta(_) => Property::MetaLast,
+            Self::Unripe(_) => Property::DeletedAfterDelay,
         }
     }
 }
@@ -138,6 +145,8 @@ pub struct Store {
     pub plans: Table<PlanKey, Arc<Plan>>,
     /// Visit markers.
     pub markers: Table<(PlanKey, u32), Visit>,
+    /// The visit marker of upstream's cleaner, and whether it has expired.
+    pub cleaner_marker: Option<(CleanerMarker, bool)>,
 }
 
 /// A marker, and whether its owner's time has run out since it was written.
@@ -150,6 +159,15 @@ pub struct Visit {
     pub marker: Marker,
     /// Whether it has expired.
     pub expired: bool,
+}
+
+/// A copy of a deletion mark, and whether the deletion delay has passed since it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mark {
+    /// The mark.
+    pub mark: DeletionMark,
+    /// Whether it is old enough. Time is relative, as for a [`Visit`].
+    pub ripe: bool,
 }
 
 /// A block: what is uploaded of it, and, for the judge alone, what it holds and came from.
@@ -167,10 +185,15 @@ pub struct Block {
     pub index: bool,
     /// The meta, once there.
     pub meta: Option<Arc<Meta>>,
+    /// The meta it had, once that is deleted: for the judge, and so that its id is not used again.
+    pub deleted: Option<Arc<Meta>>,
     /// The global copy of its deletion mark.
-    pub global_mark: Option<DeletionMark>,
+    pub global_mark: Option<Mark>,
     /// Its own copy.
-    pub local_mark: Option<DeletionMark>,
+    pub local_mark: Option<Mark>,
+    /// Whether it has been marked for longer than the deletion delay. A mark that is written once more bears a
+    /// later stamp and is not that old; the block has been marked all the while.
+    pub aged: bool,
     /// Its no-compact mark, both copies.
     pub no_compact: bool,
     /// Whether it ever carried one: a plan that was dead when somebody looked may go.
@@ -181,6 +204,16 @@ impl Block {
     /// Whether either copy of the deletion mark is there.
     pub fn is_marked(&self) -> bool {
         self.global_mark.is_some() || self.local_mark.is_some()
+    }
+
+    /// Whether a copy of the mark has yet to grow old.
+    pub fn ripens(&self) -> bool {
+        self.global_mark.into_iter().chain(self.local_mark).any(|mark| !mark.ripe)
+    }
+
+    /// Whether it was complete and nothing is left of it.
+    pub fn is_gone(&self) -> bool {
+        self.deleted.is_some() && !self.is_marked() && !self.chunks && !self.index
     }
 }
 
@@ -193,9 +226,19 @@ impl Store {
         })
     }
 
-    /// Whether a block is marked, or must not be compacted, or once must not.
+    /// Blocks that are or were complete, as invariants see them.
+    pub fn ever_held(&self) -> impl Iterator<Item = Holding<'_>> + Clone {
+        self.blocks.iter().filter_map(|(id, block)| {
+            let meta = block.meta.as_deref().or(block.deleted.as_deref())?;
+            Some(Holding { block: *id, samples: block.samples, marked: block.is_marked(), meta })
+        })
+    }
+
+    /// Whether a block is marked, or was and is deleted, or must not be compacted, or once must not.
     pub fn was_stopped(&self, id: BlockId) -> bool {
-        self.blocks.get(&id).is_some_and(|block| block.is_marked() || block.was_no_compact)
+        self.blocks.get(&id).is_some_and(|block| {
+            block.is_marked() || block.deleted.is_some() || block.was_no_compact
+        })
     }
 
     /// The samples of some blocks.
@@ -227,6 +270,19 @@ impl Store {
                 let in_folder = self.markers.iter().filter(|((k, _), _)| *k == folder);
                 in_folder.map(|((k, p), _)| Key::Marker(*k, *p)).collect()
             }
+            Prefix::Block(id) => {
+                let beneath = [
+                    Key::Chunks(id),
+                    Key::Index(id),
+                    Key::Meta(id),
+                    Key::DeletionMark(id),
+                    Key::NoCompactMark(id),
+                ];
+                beneath.into_iter().filter(|key| self.get(*key).is_some()).collect()
+            }
+            Prefix::AllBlocks => {
+                self.blocks.iter().flat_map(|(id, _)| self.list(Prefix::Block(*id))).collect()
+            }
         }
     }
 
@@ -237,10 +293,19 @@ impl Store {
             Key::Chunks(id) => block(id).filter(|b| b.chunks).map(|_| Body::Data),
             Key::Index(id) => block(id).filter(|b| b.index).map(|_| Body::Data),
             Key::Meta(id) => block(id)?.meta.clone().map(Body::Meta),
-            Key::GlobalDeletionMark(id) => block(id)?.global_mark.map(Body::DeletionMark),
-            Key::DeletionMark(id) => block(id)?.local_mark.map(Body::DeletionMark),
+            Key::GlobalDeletionMark(id) => {
+                block(id)?.global_mark.map(|copy| Body::DeletionMark(copy.mark))
+            }
+            Key::DeletionMark(id) => {
+                block(id)?.local_mark.map(|copy| Body::DeletionMark(copy.mark))
+            }
             Key::GlobalNoCompactMark(id) | Key::NoCompactMark(id) => {
                 block(id).filter(|b| b.no_compact).map(|_| Body::NoCompactMark)
+            }
+            // Nobody here writes one.
+            Key::VisitMark(_) => None,
+            Key::CleanerMarker => {
+                self.cleaner_marker.map(|(marker, _)| Body::CleanerMarker(marker))
             }
             Key::Plan(key) => self.plans.get(&key).cloned().map(Body::Plan),
             Key::Marker(key, p) => {
@@ -261,6 +326,10 @@ impl Store {
             (Key::Marker(key, p), Some(Body::Marker(marker))) => {
                 self.markers.insert((key, p), Visit { marker: *marker, expired: false });
             }
+            (Key::CleanerMarker, Some(Body::CleanerMarker(marker))) => {
+                self.cleaner_marker = Some((*marker, false));
+            }
+            (Key::CleanerMarker, None) => self.cleaner_marker = None,
             (Key::Marker(key, p), None) => {
                 self.markers.remove(&(key, p));
             }
@@ -272,8 +341,38 @@ impl Store {
                 | Key::DeletionMark(id),
                 Some(body),
             ) => self.put_in_block(id, write.key, body),
+            (
+                Key::Chunks(id)
+                | Key::Index(id)
+                | Key::Meta(id)
+                | Key::GlobalDeletionMark(id)
+                | Key::DeletionMark(id)
+                | Key::GlobalNoCompactMark(id)
+                | Key::NoCompactMark(id),
+                None,
+            ) => self.delete_in_block(id, write.key),
             (_, _) => {}
         }
+    }
+
+    fn delete_in_block(&mut self, id: BlockId, key: Key) {
+        let Some(block) = self.blocks.get_mut(&id) else { return };
+        let block = Arc::make_mut(block);
+        match key {
+            Key::Chunks(_) => block.chunks = false,
+            Key::Index(_) => block.index = false,
+            Key::Meta(_) => {
+                if let Some(meta) = block.meta.take() {
+                    block.deleted = Some(meta);
+                }
+            }
+            Key::GlobalDeletionMark(_) => block.global_mark = None,
+            Key::DeletionMark(_) => block.local_mark = None,
+            // Both copies are one here.
+            Key::GlobalNoCompactMark(_) | Key::NoCompactMark(_) => block.no_compact = false,
+            Key::Plan(_) | Key::Marker(..) | Key::VisitMark(_) | Key::CleanerMarker => {}
+        }
+        block.aged &= block.is_marked();
     }
 
     fn put_in_block(&mut self, id: BlockId, key: Key, body: &Body) {
@@ -284,9 +383,11 @@ impl Store {
             (Key::Index(_), Body::Data) => block.index = true,
             (Key::Meta(_), Body::Meta(meta)) => block.meta = Some(Arc::clone(meta)),
             (Key::GlobalDeletionMark(_), Body::DeletionMark(mark)) => {
-                block.global_mark = Some(*mark);
+                block.global_mark = Some(Mark { mark: *mark, ripe: false });
             }
-            (Key::DeletionMark(_), Body::DeletionMark(mark)) => block.local_mark = Some(*mark),
+            (Key::DeletionMark(_), Body::DeletionMark(mark)) => {
+                block.local_mark = Some(Mark { mark: *mark, ripe: false });
+            }
             (_, _) => {}
         }
     }

@@ -54,8 +54,9 @@ pub trait Judged: stateright::Model<State: Clone + Hash + Eq, Action: Clone> {
     }
 
     /// Tells whether a bound of the scope stopped something in this state. Such states are counted and still judged by
-    /// the safety properties, but what they cannot do says nothing about the protocol: they are no deadlock and count as
-    /// recovered.
+    /// the safety properties, but what they cannot do says nothing about the protocol: they are no deadlock. Whether they
+    /// recover is judged by what they still can do; where a bound stands in every way to a goal, that is reported as
+    /// [unsettled](Report::unsettled_states), neither as recovery nor as a violation.
     fn is_cut(&self, _state: &Self::State) -> bool {
         false
     }

@@ -18,18 +18,31 @@ pub(super) struct Recovery {
     degrees: Vec<u32>,
     /// One bit for each state: whether it recovers.
     recovered: Vec<u64>,
+    /// States that a bound has cut.
+    cuts: Vec<u32>,
     states: usize,
 }
 
+/// What became of the question whether every state recovers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Recovered {
+    /// The least index of a state that reaches neither a goal nor a bound.
+    pub(super) first_stuck: Option<u32>,
+    /// How many states reach a bound and no goal within it: of these nothing is known.
+    pub(super) unsettled: u64,
+}
+
 impl Recovery {
-    /// Adds the state of the next index. `at_goal` states have recovered, as have those that a bound has cut.
-    pub(super) fn add_state(&mut self, at_goal: bool) {
+    /// Adds the state of the next index.
+    pub(super) fn add_state(&mut self, at_goal: bool, is_cut: bool) {
         if self.states.is_multiple_of(64) {
             push_gently(&mut self.recovered, 0);
         }
         self.states += 1;
         if at_goal {
             self.mark(self.states - 1);
+        } else if is_cut {
+            push_gently(&mut self.cuts, self.states as u32 - 1);
         }
     }
 
@@ -49,15 +62,35 @@ impl Recovery {
 
     /// Bytes allocated.
     pub(super) fn bytes(&self) -> u64 {
-        vec_bytes(&self.targets) + vec_bytes(&self.degrees) + vec_bytes(&self.recovered)
+        let words = vec_bytes(&self.recovered);
+        vec_bytes(&self.targets) + vec_bytes(&self.degrees) + vec_bytes(&self.cuts) + words
     }
 
-    /// The least index of a state that cannot recover, once all states are expanded.
-    pub(super) fn first_stuck(&mut self, limits: &mut Limits) -> Result<Option<u32>, Reason> {
+    /// Judges, once all states are expanded. A goal counts first; a bound only excuses what reaches no goal.
+    pub(super) fn judge(&mut self, limits: &mut Limits) -> Result<Recovered, Reason> {
         debug_assert_eq!(self.degrees.len(), self.states);
-        while self.sweep_down(limits)? && self.sweep_up(limits)? {}
+        self.sweep(limits)?;
+        let beyond_goals = self.unmarked();
+        for at in 0..self.cuts.len() {
+            self.mark(self.cuts[at] as usize);
+        }
+        if beyond_goals > 0 && !self.cuts.is_empty() {
+            self.sweep(limits)?;
+        }
         let stuck = (0..self.states).find(|&state| !self.is_marked(state));
-        Ok(stuck.map(|state| state as u32))
+        let first_stuck = stuck.map(|state| state as u32);
+        Ok(Recovered { first_stuck, unsettled: beyond_goals - self.unmarked() })
+    }
+
+    /// Marks whatever leads to a marked state.
+    fn sweep(&mut self, limits: &mut Limits) -> Result<(), Reason> {
+        while self.sweep_down(limits)? && self.sweep_up(limits)? {}
+        Ok(())
+    }
+
+    fn unmarked(&self) -> u64 {
+        let marked: u32 = self.recovered.iter().map(|word| word.count_ones()).sum();
+        self.states as u64 - u64::from(marked)
     }
 
     fn sweep_down(&mut self, limits: &mut Limits) -> Result<bool, Reason> {
@@ -117,15 +150,28 @@ mod tests {
 
     /// The first stuck state of a graph given by the targets of each state.
     fn first_stuck(goals: &[usize], graph: &[&[u32]]) -> Option<u32> {
+        judged(goals, &[], graph).first_stuck
+    }
+
+    fn judged(goals: &[usize], cuts: &[usize], graph: &[&[u32]]) -> Recovered {
         let mut recovery = Recovery::default();
         for state in 0..graph.len() {
-            recovery.add_state(goals.contains(&state));
+            recovery.add_state(goals.contains(&state), cuts.contains(&state));
         }
         for targets in graph {
             recovery.begin_source();
             targets.iter().for_each(|&target| recovery.add_edge(target));
         }
-        recovery.first_stuck(&mut Limits::new(&Options::default())).expect("no limit")
+        recovery.judge(&mut Limits::new(&Options::default())).expect("no limit")
+    }
+
+    #[test]
+    fn a_bound_excuses_only_what_reaches_no_goal() {
+        let graph: [&[u32]; 5] = [&[1, 2], &[3], &[4], &[], &[2]];
+        let settled = Recovered { first_stuck: None, unsettled: 0 };
+        assert_eq!(judged(&[3, 4], &[1, 2], &graph), settled);
+        assert_eq!(judged(&[3], &[2], &graph), Recovered { unsettled: 2, ..settled });
+        assert_eq!(judged(&[], &[3], &graph), Recovered { first_stuck: Some(2), unsettled: 3 });
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub struct Report<State, Action> {
     pub collisions: u64,
     /// States in which a bound of the scope stopped something.
     pub cut_states: u64,
+    /// States whose every way to a goal leads past a bound of the scope: whether they recover is not known. They mean
+    /// something only if [`recoverability_judged`](Self::recoverability_judged).
+    pub unsettled_states: u64,
     /// Goal states.
     pub goal_states: u64,
     /// Names of the `Sometimes` properties that no state met. They mean something only if

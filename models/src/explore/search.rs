@@ -70,6 +70,7 @@ struct Progress {
     depth: u32,
     peak_frontier: u64,
     cut_states: u64,
+    unsettled_states: u64,
     goal_states: u64,
     exhausted: bool,
     recoverability_judged: bool,
@@ -117,6 +118,7 @@ impl<'a, M: Judged> Search<'a, M> {
             expected_missed: if self.visited.is_exact() { 0.0 } else { expected_missed(unique) },
             collisions: self.visited.collisions(),
             cut_states: progress.cut_states,
+            unsettled_states: progress.unsettled_states,
             goal_states: progress.goal_states,
             unreached: self.properties.unmet(),
             counterexample,
@@ -227,7 +229,7 @@ impl<'a, M: Judged> Search<'a, M> {
         self.progress.goal_states += u64::from(goal == Some(true));
         self.progress.cut_states += u64::from(is_cut);
         if let Some(recovery) = &mut self.recovery {
-            recovery.add_state(goal == Some(true) || is_cut);
+            recovery.add_state(goal == Some(true), is_cut);
         }
         self.properties.note(self.model, state);
     }
@@ -256,9 +258,10 @@ impl<'a, M: Judged> Search<'a, M> {
 
     fn judge_recoverability(&mut self) -> Result<(), Stop> {
         let Some(recovery) = &mut self.recovery else { return Ok(()) };
-        let stuck = recovery.first_stuck(&mut self.limits)?;
+        let judged = recovery.judge(&mut self.limits)?;
         self.progress.recoverability_judged = true;
-        match stuck {
+        self.progress.unsettled_states = judged.unsettled;
+        match judged.first_stuck {
             Some(index) => {
                 Err(Stop::Violated { property: RECOVERABLE, kind: Kind::Unrecoverable, index })
             }

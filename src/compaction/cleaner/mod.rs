@@ -1,16 +1,20 @@
-//! The cleaner: marks what has been replaced, removes plans and markers. It alone marks (dossier 1).
+//! The cleaner: marks what has been replaced, removes plans and markers, deletes what has been marked for
+//! long enough. It alone marks and deletes blocks (dossier 1).
 //!
 //! Any number of cleaners may run at once: none relies on being alone, and what each does is right
-//! whatever the others have done since it looked.
+//! whatever the others have done since it looked. So there is no marker of a cleaner's own, with which
+//! upstream keeps a second one away (dossier 7, C0, C1 and C10): read and then written, it is no lock, and
+//! all that it would save here is a second pass over a bucket that the first has cleaned.
 
 mod proof;
+mod removal;
 pub mod state;
 
 pub use state::State;
 
 use super::compactor::Durable;
 use super::effect::Effect;
-use super::event::{Event, Outcome, Refusal, Task};
+use super::event::{Event, Input, Outcome, Refusal, Task, heard};
 use super::guard::Guard;
 use super::marker::{Finding, Marker, Status};
 use super::object::{BlockId, Body, DeletionMark, Key, MarkReason, PlanKey, Prefix};
@@ -19,17 +23,38 @@ use crate::machine::{Issued, Machine, Step, Stepped};
 use proof::Verdict;
 use state::{Case, Evidence, Look, Pass};
 
-/// The cleaner role. It has no limits to set: it follows what it finds.
+/// Limits of a cleaner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How old its mark has to be before a block is deleted, ms; `None` if another hand deletes.
+    ///
+    /// A rule that is a time. Nothing is lost if it is too short: what is marked has been replaced. But
+    /// whoever reads blocks by an older look at the bucket (an index, a cache) has to have looked again by
+    /// then, or finds a block gone (dossier 9: upstream's readers let go of a marked block after 6 hours).
+    /// The clocks of whoever marked and of whoever deletes are compared, so their difference is part of it,
+    /// and so is how long the writing of a mark takes.
+    pub deletion_delay_ms: Option<u64>,
+}
+
+impl Default for Limits {
+    /// Upstream's: 12 hours (dossier 12).
+    fn default() -> Self {
+        Self { deletion_delay_ms: Some(12 * 60 * 60 * 1000) }
+    }
+}
+
+/// The cleaner role.
 #[derive(Clone, Debug, Default)]
 pub struct Cleaner<V = Verified> {
+    limits: Limits,
     guards: V,
 }
 
 impl Cleaner {
     /// A cleaner that keeps every guard.
     #[must_use]
-    pub fn new() -> Self {
-        Self { guards: Verified }
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, guards: Verified }
     }
 }
 
@@ -37,8 +62,8 @@ impl Cleaner {
 impl Cleaner<crate::guard::Weakened<Guard>> {
     /// A cleaner without some guards, to see what they are for.
     #[must_use]
-    pub fn weakened(guards: crate::guard::Weakened<Guard>) -> Self {
-        Self { guards }
+    pub fn weakened(limits: Limits, guards: crate::guard::Weakened<Guard>) -> Self {
+        Self { limits, guards }
     }
 }
 
@@ -51,16 +76,22 @@ impl<V: Guards<Guard>> Machine for Cleaner<V> {
     type Durable = Durable;
 
     fn step(&self, state: &State, event: Event) -> Stepped<Self> {
-        let mut turn =
-            Turn { judge: Judge::new(&self.guards), state: state.clone(), effects: Vec::new() };
+        let mut turn = Turn {
+            limits: &self.limits,
+            judge: Judge::new(&self.guards),
+            state: state.clone(),
+            effects: Vec::new(),
+        };
         match event {
-            Event::Continue { task: Task::Cycle, .. } if state.pass == Pass::Idle => {
+            Event::Continue { task: Task::Cycle, .. } if state.is_ready() => {
                 turn.go(Pass::AllMarkers, Effect::List(Prefix::AllMarkers));
             }
             Event::Continue { task, .. } => return Err(Refusal::NotReady(task)),
-            Event::Outcome { id, outcome, .. } => {
+            Event::Outcome { id, outcome, input } => {
+                let absence = turn.state.outstanding.absence(id);
                 turn.state.outstanding.settle(id, &outcome)?;
-                turn.go_on(outcome);
+                let heard = heard(outcome, absence, &mut turn.judge);
+                turn.go_on(heard, input);
             }
         }
         Ok(Step { state: turn.state, effects: turn.effects, decided_by: turn.judge.into_decided() })
@@ -75,6 +106,7 @@ type Marks = Vec<(BlockId, MarkReason)>;
 
 /// One step being taken.
 struct Turn<'a, V> {
+    limits: &'a Limits,
     judge: Judge<'a, V, Guard>,
     state: State,
     effects: Vec<Issued<Effect>>,
@@ -87,7 +119,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.effects.push(issued);
     }
 
-    fn go_on(&mut self, outcome: Outcome) {
+    fn go_on(&mut self, outcome: Outcome, input: Input) {
         match (std::mem::replace(&mut self.state.pass, Pass::Idle), outcome) {
             (Pass::AllMarkers, Outcome::Listed(keys)) => {
                 self.go(Pass::Plans(keys), Effect::List(Prefix::Plans));
@@ -114,13 +146,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 }
             }
             (Pass::Marks(case, evidence), Outcome::Listed(keys)) => {
-                self.looked(case, look_at(&keys), evidence);
+                self.looked(case, look_at(&keys), evidence, input);
             }
-            (Pass::Blocks(case, look), Outcome::Listed(keys)) => {
+            (Pass::Blocks(case, mut look), Outcome::Listed(keys)) => {
                 let parents = case.plan.parents();
                 let mut others = super::compactor::search::blocks_in(&keys);
+                self.note_gone(&mut look, &parents, &others);
                 others.retain(|id| !parents.contains(id));
-                self.read_metas(case, look, Evidence::default(), others);
+                self.read_metas(case, look, Evidence::default(), others, input);
             }
             (Pass::Metas(case, look, mut evidence, mut unread), outcome) => {
                 match outcome {
@@ -129,13 +162,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                     _ => return self.next_plan(case.rest),
                 }
                 unread.remove(0);
-                self.read_metas(case, look, evidence, unread);
+                self.read_metas(case, look, evidence, unread, input);
             }
             (Pass::Markers(case, look, mut evidence, mut unread), outcome) => {
                 let partition = unread.remove(0);
                 let finding = match outcome {
                     Outcome::Found(Body::Marker(marker)) => {
-                        self.finding(&case, &marker, evidence.has_result(partition))
+                        self.finding(&marker, evidence.has_result(partition))
                     }
                     _ => None,
                 };
@@ -145,26 +178,35 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                     // One that is not proven is enough to know.
                     unread.clear();
                 }
-                self.read_markers(case, look, evidence, unread);
+                self.read_markers(case, look, evidence, unread, input);
             }
             (Pass::Marking(case, marks), Outcome::Applied) => {
                 let (id, because) = marks[0];
-                let body = Body::DeletionMark(DeletionMark { because });
-                let put = Effect::Put(Key::GlobalDeletionMark(id), body);
+                let mark = DeletionMark { because, marked_ms: input.now_ms };
+                let put = Effect::Put(Key::GlobalDeletionMark(id), Body::DeletionMark(mark));
                 self.go(Pass::MarkingGlobal(case, marks), put);
             }
             (Pass::MarkingGlobal(case, mut marks), Outcome::Applied) => {
                 marks.remove(0);
-                self.mark(case, marks);
+                self.mark(case, marks, input);
             }
             (Pass::Deleting(case, marks), Outcome::Applied) => {
-                let markers = self.marker_folder(&case);
-                self.go(Pass::Listing(case, marks), Effect::List(Prefix::Markers(markers)));
+                if self.judge.keeps(Guard::PlanBeforeMarkers) {
+                    self.list_markers(case, marks);
+                } else {
+                    self.removed(case, marks, input);
+                }
             }
-            (Pass::Listing(case, marks), Outcome::Listed(keys)) => self.clear(case, keys, marks),
+            (Pass::Listing(case, marks), Outcome::Listed(keys)) => {
+                self.clear(case, keys, marks, input);
+            }
             (Pass::Clearing(case, mut keys, marks), Outcome::Applied) => {
                 keys.remove(0);
-                self.clear(case, keys, marks);
+                self.clear(case, keys, marks, input);
+            }
+            (Pass::Marked, Outcome::Listed(keys)) => self.remove_next(removal::marked_in(&keys)),
+            (Pass::Removing(step, blocks), outcome) => {
+                self.go_on_removing(step, blocks, outcome, input);
             }
             // An error, or a write of unknown effect: this plan is left as it is, and the next pass
             // reads what became of it.
@@ -179,7 +221,23 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 _,
             ) => self.next_plan(case.rest),
             (Pass::Sweeping(_, plans), _) => self.next_plan(plans),
-            (Pass::Idle | Pass::AllMarkers | Pass::Plans(_), _) => {}
+            (Pass::Remains, Outcome::Listed(keys)) => {
+                let remains = self.remains_among(&keys);
+                self.tidy(remains);
+            }
+            (Pass::Tidying(mut objects), Outcome::Applied) => {
+                objects.remove(0);
+                self.tidy(objects);
+            }
+            (
+                Pass::Idle
+                | Pass::AllMarkers
+                | Pass::Plans(_)
+                | Pass::Marked
+                | Pass::Remains
+                | Pass::Tidying(_),
+                _,
+            ) => {}
         }
     }
 
@@ -194,73 +252,99 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
+    /// Reads the first of these plans; after the last, turns to the marked blocks.
     fn next_plan(&mut self, rest: Vec<PlanKey>) {
         if let Some(&key) = rest.first() {
             self.go(Pass::Reading(rest), Effect::Get(Key::Plan(key)));
+        } else {
+            self.begin_removing();
         }
     }
 
     /// What a marker proves, if it proves anything. That there is a result is proven by the result alone,
     /// and none was there when the blocks were listed.
-    fn finding(&mut self, case: &Case, marker: &Marker, has_result: bool) -> Option<Finding> {
+    fn finding(&mut self, marker: &Marker, has_result: bool) -> Option<Finding> {
         let Status::Completed(finding) = marker.status else { return None };
         let proves = match finding {
             Finding::Empty => true,
             Finding::Result(_) => self.judge.demands(Guard::ResultProof, has_result),
         };
-        let same = self.judge.demands(Guard::IdEquality, marker.plan == case.plan.id);
-        (proves && same).then_some(finding)
+        proves.then_some(finding)
     }
 
     /// The order of looking: marks first, so that a mark seen was there before any result was looked for.
     fn begin(&mut self, case: Case) {
-        if self.judge.keeps(Guard::MarksBeforeResults) {
+        // Here the order is decided; later steps follow what was decided here.
+        if self.judge.applies(Guard::MarksBeforeResults) {
             self.go(Pass::Marks(case, Evidence::default()), Effect::List(Prefix::Marks));
         } else {
             self.go(Pass::Blocks(case, Look::default()), Effect::List(Prefix::Blocks));
         }
     }
 
-    fn looked(&mut self, case: Case, look: Look, evidence: Evidence) {
+    fn looked(&mut self, case: Case, look: Look, evidence: Evidence, input: Input) {
         if self.judge.keeps(Guard::MarksBeforeResults) {
             self.go(Pass::Blocks(case, look), Effect::List(Prefix::Blocks));
         } else {
-            self.decide(case, &look, &evidence);
+            self.decide(case, &look, &evidence, input);
         }
     }
 
-    fn read_metas(&mut self, case: Case, look: Look, evidence: Evidence, unread: Vec<BlockId>) {
+    /// A block that was in a plan was complete, and goes only by its mark.
+    fn note_gone(&mut self, look: &mut Look, parents: &[BlockId], there: &[BlockId]) {
+        let marked_or_there = |id: &&BlockId| look.deleted.contains(id) || there.contains(id);
+        let gone: Vec<_> = parents.iter().filter(|id| !marked_or_there(id)).copied().collect();
+        if !gone.is_empty() && self.judge.applies(Guard::GoneIsMarked) {
+            look.deleted.extend(gone);
+        }
+    }
+
+    fn read_metas(
+        &mut self,
+        case: Case,
+        look: Look,
+        evidence: Evidence,
+        unread: Vec<BlockId>,
+        input: Input,
+    ) {
         if let Some(&id) = unread.first() {
             let pass = Pass::Metas(case, look, evidence, unread);
             return self.go(pass, Effect::Get(Key::Meta(id)));
         }
         let ask = self.partitions_to_ask(&case, &evidence);
-        self.read_markers(case, look, evidence, ask);
+        self.read_markers(case, look, evidence, ask, input);
     }
 
-    fn read_markers(&mut self, case: Case, look: Look, evidence: Evidence, unread: Vec<u32>) {
+    fn read_markers(
+        &mut self,
+        case: Case,
+        look: Look,
+        evidence: Evidence,
+        unread: Vec<u32>,
+        input: Input,
+    ) {
         if let Some(&partition) = unread.first() {
             let key = Key::Marker(self.marker_folder(&case), partition);
             let pass = Pass::Markers(case, look, evidence, unread);
             return self.go(pass, Effect::Get(key));
         }
         if self.judge.keeps(Guard::MarksBeforeResults) {
-            self.decide(case, &look, &evidence);
+            self.decide(case, &look, &evidence, input);
         } else {
             self.go(Pass::Marks(case, evidence), Effect::List(Prefix::Marks));
         }
     }
 
-    fn decide(&mut self, case: Case, look: &Look, evidence: &Evidence) {
+    fn decide(&mut self, case: Case, look: &Look, evidence: &Evidence, input: Input) {
         match self.verdict(&case, look, evidence) {
             Verdict::Unfinished => self.next_plan(case.rest),
-            Verdict::Dead => self.delete_plan(case, Vec::new()),
-            Verdict::Complete(marks) if marks.is_empty() => self.delete_plan(case, marks),
+            Verdict::Dead => self.remove_plan(case, Vec::new()),
+            Verdict::Complete(marks) if marks.is_empty() => self.remove_plan(case, marks),
             Verdict::Complete(marks) => {
                 if self.judge.applies(Guard::MarkAllBeforeDelete) {
-                    self.mark(case, marks);
+                    self.mark(case, marks, input);
                 } else {
-                    self.delete_plan(case, marks);
+                    self.remove_plan(case, marks);
                 }
             }
         }
@@ -269,12 +353,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// Writes the first of these marks: the block's own copy, then the global one, which is what everybody
     /// lists. Whoever sees a mark then knows that both copies are there. Upstream writes them the other way
     /// round (dossier 2), and a crash in between leaves half a mark that looks whole.
-    fn mark(&mut self, case: Case, marks: Marks) {
+    fn mark(&mut self, case: Case, marks: Marks, input: Input) {
         if let Some(&(id, because)) = marks.first() {
-            let body = Body::DeletionMark(DeletionMark { because });
-            self.go(Pass::Marking(case, marks), Effect::Put(Key::DeletionMark(id), body));
+            let mark = DeletionMark { because, marked_ms: input.now_ms };
+            let put = Effect::Put(Key::DeletionMark(id), Body::DeletionMark(mark));
+            self.go(Pass::Marking(case, marks), put);
         } else if self.judge.keeps(Guard::MarkAllBeforeDelete) {
-            self.delete_plan(case, marks);
+            self.remove_plan(case, marks);
         } else {
             self.next_plan(case.rest);
         }
@@ -282,19 +367,42 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// The plan goes before its markers: a marker without a plan is swept, a plan without its markers
     /// would be worked on again (#7257).
+    fn remove_plan(&mut self, case: Case, marks: Marks) {
+        // Here the order is decided; later steps follow what was decided here.
+        if self.judge.applies(Guard::PlanBeforeMarkers) {
+            self.delete_plan(case, marks);
+        } else {
+            self.list_markers(case, marks);
+        }
+    }
+
     fn delete_plan(&mut self, case: Case, marks: Marks) {
         let delete = Effect::Delete(Key::Plan(case.key));
         self.go(Pass::Deleting(case, marks), delete);
     }
 
-    fn clear(&mut self, case: Case, markers: Vec<Key>, marks: Marks) {
+    fn clear(&mut self, case: Case, markers: Vec<Key>, marks: Marks, input: Input) {
         if let Some(&key) = markers.first() {
             self.go(Pass::Clearing(case, markers, marks), Effect::Delete(key));
-        } else if marks.is_empty() {
+        } else if self.judge.keeps(Guard::PlanBeforeMarkers) {
+            self.removed(case, marks, input);
+        } else {
+            self.delete_plan(case, marks);
+        }
+    }
+
+    /// Plan and markers are gone. Only where `mark-all-before-delete` is not kept are marks still to be written.
+    fn removed(&mut self, case: Case, marks: Marks, input: Input) {
+        if marks.is_empty() {
             self.next_plan(case.rest);
         } else {
-            self.mark(case, marks);
+            self.mark(case, marks, input);
         }
+    }
+
+    fn list_markers(&mut self, case: Case, marks: Marks) {
+        let markers = self.marker_folder(&case);
+        self.go(Pass::Listing(case, marks), Effect::List(Prefix::Markers(markers)));
     }
 
     fn marker_folder(&self, case: &Case) -> PlanKey {

@@ -13,7 +13,16 @@ use super::super::plan::Plan;
 pub struct State {
     pub(super) process: ProcessId,
     pub(super) outstanding: Outstanding,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "whole"))]
     pub(super) pass: Pass,
+}
+
+/// A pass that has something to go on with: a stored state is input from outside.
+#[cfg(feature = "serde")]
+fn whole<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Pass, D::Error> {
+    use serde::de::{Deserialize, Error};
+    let pass = Pass::deserialize(source)?;
+    if pass.is_whole() { Ok(pass) } else { Err(D::Error::custom("a pass with nothing in hand")) }
 }
 
 impl State {
@@ -26,6 +35,11 @@ impl State {
     #[must_use]
     pub fn owner(&self) -> Owner {
         Owner { process: self.process, incarnation: self.outstanding.incarnation() }
+    }
+
+    /// Whether a pass may begin.
+    pub(super) fn is_ready(&self) -> bool {
+        self.pass == Pass::Idle && self.outstanding.has_room()
     }
 
     /// Where its pass is.
@@ -67,6 +81,67 @@ pub enum Pass {
     Listing(Case, Vec<(BlockId, MarkReason)>),
     /// Deleting the first of these markers.
     Clearing(Case, Vec<Key>, Vec<(BlockId, MarkReason)>),
+    /// Listing marks, to find blocks to delete.
+    Marked,
+    /// Deleting the first of these marked blocks.
+    Removing(Removal, Vec<Marked>),
+    /// Listing everything beneath blocks, to find what is left of deleted ones.
+    Remains,
+    /// Deleting the first of these objects.
+    Tidying(Vec<Key>),
+}
+
+/// A block that carries a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Marked {
+    /// The block.
+    pub id: BlockId,
+    /// Whether it carries a no-compact mark too, which goes with it.
+    pub no_compact: bool,
+}
+
+/// How far the deletion of a block is (dossier 7, C7).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Removal {
+    /// Reading its mark, to see how old it is.
+    Age,
+    /// Deleting its meta, which makes it no block any more.
+    Meta,
+    /// Listing what else is there of it.
+    Directory,
+    /// Deleting the first of these objects.
+    Objects(Vec<Key>),
+}
+
+#[cfg(feature = "serde")]
+impl Pass {
+    /// Whether the work that the phase is about is there. Each phase takes the first of its list.
+    fn is_whole(&self) -> bool {
+        match self {
+            Self::Sweeping(orphans, _) => !orphans.is_empty(),
+            Self::Reading(plans) => !plans.is_empty(),
+            Self::Metas(.., blocks) => !blocks.is_empty(),
+            Self::Markers(.., partitions) => !partitions.is_empty(),
+            Self::Marking(_, marks) | Self::MarkingGlobal(_, marks) => !marks.is_empty(),
+            Self::Clearing(_, markers, _) => !markers.is_empty(),
+            Self::Removing(Removal::Objects(objects), blocks) => {
+                !objects.is_empty() && !blocks.is_empty()
+            }
+            Self::Removing(_, blocks) => !blocks.is_empty(),
+            Self::Tidying(objects) => !objects.is_empty(),
+            Self::Marked
+            | Self::Remains
+            | Self::Idle
+            | Self::AllMarkers
+            | Self::Plans(_)
+            | Self::Marks(..)
+            | Self::Blocks(..)
+            | Self::Deleting(..)
+            | Self::Listing(..) => true,
+        }
+    }
 }
 
 /// The plan in hand.

@@ -21,7 +21,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.work(slot, job, Phase::Confirming, Effect::Get(key));
             }
             (Phase::Confirming, Outcome::Found(Body::Marker(marker))) => {
-                let mine = self.is_mine(&marker, &job);
+                let mine = self.is_mine(&marker);
                 self.confirm(slot, job, mine);
             }
             (Phase::Confirming, Outcome::Absent) => self.confirm(slot, job, false),
@@ -72,10 +72,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.state.outstanding.forget(Task::Beat(slot));
     }
 
-    fn is_mine(&mut self, marker: &Marker, job: &Job) -> bool {
-        self.names(marker, &job.plan)
-            && marker.owner == self.state.owner()
-            && marker.status == Status::Pending
+    fn is_mine(&self, marker: &Marker) -> bool {
+        marker.owner == self.state.owner() && marker.status == Status::Pending
     }
 
     fn confirm(&mut self, slot: u8, job: Job, mine: bool) {
@@ -152,7 +150,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// A heartbeat: written blindly, as upstream does (dossier 8). What it may overwrite proves nothing.
     pub(super) fn beat(&mut self, slot: u8, input: Input) -> Result<(), Refusal> {
-        let ready = self.state.can_beat(slot);
+        let ready = self.state.can_beat(slot) && self.state.outstanding.has_room();
         let job = self.state.jobs.get(&slot).filter(|_| ready).cloned();
         let job = job.ok_or(Refusal::NotReady(Task::Beat(slot)))?;
         let key = self.marker_key(&job.plan, job.partition);

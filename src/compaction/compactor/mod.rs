@@ -4,12 +4,10 @@ mod job;
 pub(crate) mod search;
 pub mod state;
 
-use std::sync::Arc;
-
 pub use state::State;
 
 use super::effect::{Effect, Wait};
-use super::event::{Event, Input, Refusal, Task};
+use super::event::{Event, Input, Refusal, Task, heard};
 use super::guard::Guard;
 use super::marker::{Marker, Status};
 use super::object::{Body, Key, PlanKey, ProcessId};
@@ -111,9 +109,12 @@ impl<V: Guards<Guard>> Machine for Compactor<V> {
                 return Err(Refusal::NotReady(task));
             }
             Event::Outcome { id, outcome, input } => {
-                match turn.state.outstanding.settle(id, &outcome)? {
-                    Some(Task::Cycle) => turn.go_on_searching(outcome, input),
-                    Some(Task::Job(slot)) => turn.go_on_working(slot, outcome, input),
+                let absence = turn.state.outstanding.absence(id);
+                let task = turn.state.outstanding.settle(id, &outcome)?;
+                let heard = heard(outcome, absence, &mut turn.judge);
+                match task {
+                    Some(Task::Cycle) => turn.go_on_searching(heard, input),
+                    Some(Task::Job(slot)) => turn.go_on_working(slot, heard, input),
                     Some(Task::Beat(slot)) => turn.beat_sent(slot, input),
                     None => {}
                 }
@@ -164,10 +165,5 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn wait_after(&self, after: Key) -> Effect {
         Effect::Wait(Wait { delay_ms: self.limits.settle_delay_ms, after })
-    }
-
-    /// Whether a marker speaks of this very plan.
-    fn names(&mut self, marker: &Marker, plan: &Arc<Plan>) -> bool {
-        self.judge.demands(Guard::IdEquality, marker.plan == plan.id)
     }
 }

@@ -1,11 +1,15 @@
-//! The search for work: a plan, or else blocks and marks to make one; a free partition; a claim.
+//! The search for work: a plan, or else marks and blocks to make one; a free partition; a claim.
 //!
 //! Plans are listed first, so that a bucket with a plan is not listed for its blocks. What a planner
 //! misses in between it meets again before it works: see `job`. A plan made from an old listing has a
-//! block that is marked by then, and dies unworked.
+//! block that is marked by then, or gone, and dies unworked.
 //!
-//! An error is not an absence (hole D11): it ends the cycle, or, of one partition's marker, leaves that
-//! partition alone.
+//! Marks are listed before blocks (as in upstream's index update, #5457). The other way round, a block
+//! that is deleted in between is listed as a block and not as marked, since its mark goes with it, and a
+//! plan is made over a block that is not there.
+//!
+//! An error is not an absence (hole D11, guard `error-is-not-absence`): it ends the cycle, or, of one
+//! partition's marker, leaves that partition alone.
 
 use std::sync::Arc;
 
@@ -22,7 +26,8 @@ use crate::guard::Guards;
 impl<V: Guards<Guard>> Turn<'_, V> {
     pub(super) fn begin_search(&mut self) -> Result<(), Refusal> {
         let free = self.state.jobs.len() < usize::from(self.limits.concurrency);
-        if self.state.search != Search::Idle || !free {
+        let ready = self.state.search == Search::Idle && self.state.outstanding.has_room();
+        if !ready || !free {
             return Err(Refusal::NotReady(Task::Cycle));
         }
         self.search(Search::Plans, Effect::List(Prefix::Plans));
@@ -39,8 +44,11 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         // Unless something below moves it on, the cycle ends here.
         match (std::mem::replace(&mut self.state.search, Search::Idle), outcome) {
             (Search::Plans, Outcome::Listed(keys)) => self.choose_plan(&keys),
-            (Search::Blocks, Outcome::Listed(keys)) => {
-                self.read_metas(Vec::new(), blocks_in(&keys));
+            (Search::Barred, Outcome::Listed(marks)) => self.list_blocks(barred_by(&marks)),
+            (Search::Blocks(barred), Outcome::Listed(keys)) => {
+                let mut unread = blocks_in(&keys);
+                unread.retain(|id| !barred.contains(id));
+                self.read_metas(Vec::new(), unread, input);
             }
             (Search::Metas { mut metas, mut unread }, outcome) => {
                 match outcome {
@@ -51,10 +59,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                     _ => return,
                 }
                 unread.remove(0);
-                self.read_metas(metas, unread);
+                self.read_metas(metas, unread, input);
             }
             (Search::Marks { metas }, Outcome::Listed(marks)) => {
-                self.make_plan(compactable(metas, &marks), input);
+                let barred = barred_by(&marks);
+                let free = metas.into_iter().filter(|meta| !barred.contains(&meta.id)).collect();
+                self.make_plan(free, input);
             }
             // Somebody else may have written one too: the least counts.
             (Search::Planning, Outcome::Applied) => {
@@ -66,7 +76,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Search::Checking(plan), Outcome::Listed(marks)) => self.check(plan, &marks, input),
             (Search::Looking(choice), Outcome::Absent) => self.claim(choice, input),
             (Search::Looking(choice), Outcome::Found(Body::Marker(marker))) => {
-                if self.is_free(&marker, &choice.plan, input) {
+                if self.is_free(&marker, input) {
                     self.claim(choice, input);
                 } else {
                     self.look_further(choice, input);
@@ -86,16 +96,24 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
         match self.least_plan(keys) {
             Some(least) => self.read_plan(least),
-            None => self.search(Search::Blocks, Effect::List(Prefix::Blocks)),
+            None if self.judge.applies(Guard::MarksBeforeBlocks) => {
+                self.search(Search::Barred, Effect::List(Prefix::Marks));
+            }
+            None => self.list_blocks(Vec::new()),
         }
     }
 
-    fn read_metas(&mut self, metas: Vec<Arc<Meta>>, unread: Vec<BlockId>) {
-        match unread.first() {
-            Some(&next) => {
-                self.search(Search::Metas { metas, unread }, Effect::Get(Key::Meta(next)));
-            }
-            None => self.search(Search::Marks { metas }, Effect::List(Prefix::Marks)),
+    fn list_blocks(&mut self, barred: Vec<BlockId>) {
+        self.search(Search::Blocks(barred), Effect::List(Prefix::Blocks));
+    }
+
+    fn read_metas(&mut self, metas: Vec<Arc<Meta>>, unread: Vec<BlockId>, input: Input) {
+        if let Some(&next) = unread.first() {
+            self.search(Search::Metas { metas, unread }, Effect::Get(Key::Meta(next)));
+        } else if self.judge.keeps(Guard::MarksBeforeBlocks) {
+            self.make_plan(metas, input);
+        } else {
+            self.search(Search::Marks { metas }, Effect::List(Prefix::Marks));
         }
     }
 
@@ -168,10 +186,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    fn is_free(&mut self, marker: &Marker, plan: &Arc<Plan>, input: Input) -> bool {
-        if !self.names(marker, plan) {
-            return true;
-        }
+    fn is_free(&mut self, marker: &Marker, input: Input) -> bool {
         if marker.is_completed() && self.judge.applies(Guard::CompletedFinal) {
             return false;
         }
@@ -191,7 +206,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if choice.plan.members(choice.partition).is_empty() {
             return self.look_further(choice, input);
         }
-        if *outcome != Outcome::Applied {
+        if !self.judge.demands(Guard::SureClaim, *outcome == Outcome::Applied) {
             return;
         }
         let slots = 0..self.limits.concurrency;
@@ -212,13 +227,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 }
 
-/// Those that carry neither mark.
-fn compactable(mut metas: Vec<Arc<Meta>>, marks: &[Key]) -> Vec<Arc<Meta>> {
-    metas.retain(|meta| {
-        !marks.contains(&Key::GlobalDeletionMark(meta.id))
-            && !marks.contains(&Key::GlobalNoCompactMark(meta.id))
-    });
-    metas
+/// The blocks that carry either mark.
+fn barred_by(marks: &[Key]) -> Vec<BlockId> {
+    let barred = |key: &Key| match key {
+        Key::GlobalDeletionMark(id) | Key::GlobalNoCompactMark(id) => Some(*id),
+        _ => None,
+    };
+    marks.iter().filter_map(barred).collect()
 }
 
 /// The blocks whose meta is listed.

@@ -14,8 +14,21 @@ use crate::collections::Table;
 pub struct State {
     pub(super) process: ProcessId,
     pub(super) outstanding: Outstanding,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "whole"))]
     pub(super) search: Search,
     pub(super) jobs: Table<u8, Job>,
+}
+
+/// A search that has something to go on with: a stored state is input from outside.
+#[cfg(feature = "serde")]
+fn whole<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Search, D::Error> {
+    use serde::de::{Deserialize, Error};
+    let search = Search::deserialize(source)?;
+    if search.is_whole() {
+        Ok(search)
+    } else {
+        Err(D::Error::custom("a search with nothing in hand"))
+    }
 }
 
 impl State {
@@ -62,8 +75,10 @@ pub enum Search {
     Idle,
     /// Listing plans.
     Plans,
-    /// Listing the blocks, as there is no plan.
-    Blocks,
+    /// Listing marks, as there is no plan.
+    Barred,
+    /// Listing the blocks. These carry a mark, and are left out of a plan.
+    Blocks(Vec<BlockId>),
     /// Reading their metas.
     Metas {
         /// Read.
@@ -71,7 +86,7 @@ pub enum Search {
         /// Being read and still to read.
         unread: Vec<BlockId>,
     },
-    /// Listing marks, to leave blocks out of a plan that carry one.
+    /// Listing marks after the blocks: the order without `marks-before-blocks`.
     Marks {
         /// Blocks of the range.
         metas: Vec<Arc<Meta>>,
@@ -86,6 +101,27 @@ pub enum Search {
     Looking(Choice),
     /// Writing a claim.
     Claiming(Choice),
+}
+
+#[cfg(feature = "serde")]
+impl Search {
+    /// Whether the block or partition that the phase is about is there.
+    fn is_whole(&self) -> bool {
+        match self {
+            Self::Metas { unread, .. } => !unread.is_empty(),
+            Self::Looking(choice) | Self::Claiming(choice) => {
+                choice.partition < choice.plan.count()
+            }
+            Self::Idle
+            | Self::Plans
+            | Self::Barred
+            | Self::Blocks(_)
+            | Self::Marks { .. }
+            | Self::Planning
+            | Self::Reading(_)
+            | Self::Checking(_) => true,
+        }
+    }
 }
 
 /// A partition under consideration.

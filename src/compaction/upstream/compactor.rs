@@ -59,6 +59,26 @@ impl CompactorState {
         self.jobs.iter().map(|(slot, job)| (*slot, job))
     }
 
+    /// The check whose answer it waits for, in words: what may turn it away next.
+    #[must_use]
+    pub fn check(&self) -> Option<&'static str> {
+        let job = self.jobs.iter().find_map(|(_, job)| job.phase.check());
+        job.or(match &self.search {
+            Search::Status(..) => Some("the group's status: is it completed? (dossier 6)"),
+            Search::Picking(..) => Some("the partition's marker: is it visited? (G8)"),
+            Search::PickingPlan(..) => Some("the plan's presence (G8, #7082)"),
+            Search::Idle
+            | Search::Blocks
+            | Search::Sync { .. }
+            | Search::Plans(_)
+            | Search::Loading(_)
+            | Search::Generating(_)
+            | Search::Writing(..)
+            | Search::Empty { .. }
+            | Search::Claiming(..) => None,
+        })
+    }
+
     /// Whether a heartbeat of this job may be sent now.
     #[must_use]
     pub fn can_beat(&self, slot: u8) -> bool {
@@ -147,6 +167,23 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// The check whose answer the job waits for, in words.
+    fn check(&self) -> Option<&'static str> {
+        match self {
+            Self::Confirming => Some("the partition's marker: is it its own? (P2)"),
+            Self::Version => Some("the plan's version: its creation second (P3, #7082)"),
+            Self::Members(_) => Some("the members' deletion marks (P5, #7391)"),
+            Self::Waiting
+            | Self::Failing
+            | Self::Merging
+            | Self::Chunks(_)
+            | Self::Index(_)
+            | Self::Meta(_)
+            | Self::LastBeat(_)
+            | Self::Ending => None,
+        }
+    }
+
     fn beats(&self) -> bool {
         matches!(self, Self::Merging | Self::Chunks(_) | Self::Index(_) | Self::Meta(_))
     }

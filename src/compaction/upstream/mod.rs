@@ -2,16 +2,20 @@
 //!
 //! Read from the source of each release (cortexproject/cortex, `pkg/compactor`), not from the pull
 //! requests' descriptions. Left out, as no scope here can tell: the bucket index (so #7156 changes
-//! nothing: discovery is by listing), retention, the two-interval grace of #7182, the cleaner's own visit
-//! marker (a world with two cleaners stands for two owners), concurrency within one clean-up (#7246), and
-//! the existence checks of parents that the grouper makes and does not use.
+//! nothing: discovery is by listing), retention, the two-interval grace of #7182, concurrency within one
+//! clean-up (#7246), and the existence checks of parents that the grouper makes and does not use.
+//!
+//! The cleaner's own visit marker, and the deletion of marked blocks, are there where a [`Cleaner`] is asked
+//! for them: a world of two cleaners without such a marker stands for two that have passed each other by it.
 
 mod cleaner;
 mod compactor;
+mod deletion;
 mod status;
 
 pub use cleaner::{Cleaner, CleanerState, Pass};
 pub use compactor::{Compactor, CompactorState, Job, Phase, Search};
+pub use deletion::{Deletion, Stage};
 pub use status::Status;
 
 /// A point in upstream's history.
@@ -62,6 +66,11 @@ impl Release {
     /// #7130: parents are marked in one pass, the plan's file goes in the next.
     fn deletes_in_next_pass(self) -> bool {
         self >= Self::Pr7130
+    }
+
+    /// Until #7130 groups are cleaned after the blocks (#6742), since then before.
+    fn cleans_groups_last(self) -> bool {
+        self < Self::Pr7130
     }
 
     /// Until #7130, and again since #7157: a plan that cannot be finished is deleted.

@@ -50,7 +50,7 @@ use surehold::compaction::compactor::{Durable, Limits};
 use surehold::compaction::effect::Merge;
 use surehold::compaction::object::{BlockId, Body, Key, Meta, Prefix, ProcessId};
 use surehold::compaction::{
-    Cleaner, Compactor, Effect, Event, Input, Merged, Outcome, Refusal, Task,
+    Cleaner, Compactor, Effect, Event, Input, Merged, Outcome, Refusal, Task, cleaner,
 };
 use surehold::{Issued, Machine};
 
@@ -143,7 +143,7 @@ impl Fleet {
     pub fn start(limits: Limits) -> Self {
         Self {
             compactor: Process::start(Compactor::new(limits), ProcessId(0), 1),
-            cleaner: Process::start(Cleaner::new(), ProcessId(1), 1),
+            cleaner: Process::start(Cleaner::new(cleaner::Limits::default()), ProcessId(1), 1),
         }
     }
 
@@ -228,6 +228,24 @@ impl Bucket {
             | (Prefix::Plans, Key::Plan(_))
             | (Prefix::AllMarkers, Key::Marker(..)) => true,
             (Prefix::Markers(plan), Key::Marker(of, _)) => *of == plan,
+            (
+                Prefix::AllBlocks,
+                Key::Chunks(_)
+                | Key::Index(_)
+                | Key::Meta(_)
+                | Key::DeletionMark(_)
+                | Key::NoCompactMark(_)
+                | Key::VisitMark(_),
+            ) => true,
+            (
+                Prefix::Block(id),
+                Key::Chunks(of)
+                | Key::Index(of)
+                | Key::Meta(of)
+                | Key::DeletionMark(of)
+                | Key::NoCompactMark(of)
+                | Key::VisitMark(of),
+            ) => *of == id,
             _ => false,
         };
         self.objects.keys().filter(beneath).copied().collect()

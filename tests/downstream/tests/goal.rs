@@ -9,7 +9,7 @@ use surehold::compaction::object::{
     BlockId, Body, DeletionMark, GroupId, Key, MarkReason, Meta, PlanId, Provenance,
 };
 use surehold::compaction::plan::Range;
-use surehold::compaction::{Cleaner, Compactor, Effect, Outcome};
+use surehold::compaction::{Cleaner, Compactor, Effect, Outcome, cleaner};
 use surehold_downstream::{Bucket, Fleet, Outside, Sample};
 
 const RANGE: Range = Range { group: GroupId(1), start_ms: 0, end_ms: 100 };
@@ -46,7 +46,8 @@ fn block(meta: Meta) -> [(Key, Body); 3] {
 /// An ingester's block that has been replaced.
 fn replaced(id: BlockId, min_time_ms: i64, max_time_ms: i64, plan: PlanId) -> Vec<(Key, Body)> {
     let meta = Meta { id, min_time_ms, max_time_ms, index_size_bytes: 2, made_by: None };
-    let mark = Body::DeletionMark(DeletionMark { because: MarkReason::Compacted(plan) });
+    let mark =
+        Body::DeletionMark(DeletionMark { because: MarkReason::Compacted(plan), marked_ms: 0 });
     let marks =
         [(Key::GlobalDeletionMark(id), mark.clone()), (Key::DeletionMark(id), mark.clone())];
     block(meta).into_iter().chain(marks).collect()
@@ -102,13 +103,31 @@ fn two_overlapping_blocks_become_two_results_and_nothing_else_is_left() {
     .into_iter()
     .flatten()
     .collect();
-    assert_eq!(bucket.objects, expected);
+    assert_eq!(unstamped(&bucket), expected);
     assert_eq!(bucket.samples[&BlockId(3)], BTreeSet::from([(0, 10), (2, 20), (2, 30)]));
     assert_eq!(bucket.samples[&BlockId(4)], BTreeSet::from([(1, 10), (3, 40)]));
 
     // A fleet that has nothing left to do changes nothing.
     fleet.round(&mut bucket).expect("each outcome is delivered once");
-    assert_eq!(bucket.objects, expected);
+    assert_eq!(unstamped(&bucket), expected);
+
+    // Once the marks are old enough, what was replaced is deleted, marks and all.
+    bucket.clock_ms += cleaner::Limits::default().deletion_delay_ms.expect("it deletes");
+    fleet.round(&mut bucket).expect("each outcome is delivered once");
+    let results = [result(BlockId(3), 0, 3, plan), result(BlockId(4), 1, 2, plan)];
+    assert_eq!(bucket.objects, results.into_iter().flatten().collect());
+    assert_eq!(bucket.held(), all);
+}
+
+/// The objects, as if each mark had been written at 0.
+fn unstamped(bucket: &Bucket) -> BTreeMap<Key, Body> {
+    let mut objects = bucket.objects.clone();
+    for body in objects.values_mut() {
+        if let Body::DeletionMark(mark) = body {
+            mark.marked_ms = 0;
+        }
+    }
+    objects
 }
 
 /// The loop carries out every variant of `Effect`; the roles of today ask for all of them but one.
@@ -145,7 +164,7 @@ fn kind(effect: &Effect) -> &'static str {
 fn guards_take_no_room_in_a_service() {
     assert_eq!(size_of::<Verified>(), 0);
     assert_eq!(size_of::<Service>(), size_of::<Limits>());
-    assert_eq!(size_of::<Cleaner>(), 0);
+    assert_eq!(size_of::<Cleaner>(), size_of::<cleaner::Limits>());
     let service = Service { compactor: Compactor::new(limits()) };
     assert_eq!(*service.compactor.limits(), limits());
 }

@@ -138,7 +138,11 @@ fn a_cut_state_is_judged_by_safety_only() {
 }
 
 #[test]
-fn what_leads_to_a_cut_state_counts_as_recovered() {
+fn what_leads_only_to_a_cut_state_is_unsettled() {
+    let cut = Graph { cuts: vec![2], ..Graph::with_goals(&[(0, 1), (1, 2), (0, 3)], &[3]) };
+    let report = run(&cut);
+    assert_eq!(report.verdict, Verdict::Verified);
+    assert_eq!((report.cut_states, report.unsettled_states), (1, 2));
     let graph =
         Graph { cuts: vec![2], ..Graph::with_goals(&[(0, 1), (1, 2), (2, 3), (3, 3)], &[9]) };
     let report = run(&graph);

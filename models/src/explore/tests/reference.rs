@@ -56,11 +56,22 @@ fn distances(graph: &Graph) -> Vec<Option<u64>> {
     found
 }
 
+/// How many nodes that are reached can reach no goal without a fault.
+fn unsettled(graph: &Graph) -> u64 {
+    let goals = graph.goals.as_ref().expect("random graphs have goals");
+    let (settled, found) = (leading_to(graph, |node| goals.contains(&node)), distances(graph));
+    settled.iter().zip(found).filter(|(is_settled, found)| !*is_settled && found.is_some()).count()
+        as u64
+}
+
 /// Which nodes can reach a goal or a cut without a fault.
 fn recovering(graph: &Graph) -> Vec<bool> {
     let goals = graph.goals.as_ref().expect("random graphs have goals");
-    let mut found: Vec<bool> =
-        (0..NODES).map(|node| goals.contains(&node) || graph.cuts.contains(&node)).collect();
+    leading_to(graph, |node| goals.contains(&node) || graph.cuts.contains(&node))
+}
+
+fn leading_to(graph: &Graph, is_sought: impl Fn(u8) -> bool) -> Vec<bool> {
+    let mut found: Vec<bool> = (0..NODES).map(is_sought).collect();
     for _ in 0..NODES {
         for &(from, to) in &graph.edges {
             found[usize::from(from)] |= found[usize::from(to)];
@@ -116,6 +127,9 @@ fn the_naive_judge_and_stateright_agree_on_random_graphs() {
                 *verdict == Verdict::Verified && allowed.is_empty(),
                 "{verdict} not {allowed:?}"
             ),
+        }
+        if report.verdict == Verdict::Verified {
+            assert_eq!(report.unsettled_states, unsettled(&graph));
         }
         if report.exhausted {
             assert_eq!(report.unique, distances(&graph).iter().flatten().count() as u64);
