@@ -8,10 +8,9 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use surehold_models::compaction::runs::{Manner, Run, execute};
-use surehold_models::compaction::scope::Tier;
-use surehold_models::compaction::verdicts;
+use surehold_models::everything;
 use surehold_models::report::{Row, renew};
+use surehold_models::runs::Manner;
 
 #[global_allocator]
 static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -55,9 +54,7 @@ fn root() -> PathBuf {
 
 /// Two runs at a time, as the machines have two cores; rows in the order of the tables.
 fn run_all() -> Vec<Row> {
-    let mut runs: Vec<Run> = verdicts::verified(Tier::Ci);
-    runs.extend(verdicts::upstream());
-    runs.extend(verdicts::mutants().into_iter().map(|mutant| mutant.run));
+    let runs = everything::documented();
     let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -65,7 +62,7 @@ fn run_all() -> Vec<Row> {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(run) = runs.get(at) else { break };
-                    let row = Row::of(&execute(run, &Manner::default()));
+                    let row = Row::of(&run.execute(&Manner::default()));
                     rows.lock().expect("no run panics").push((at, row));
                 }
             });

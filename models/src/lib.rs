@@ -7,9 +7,15 @@
 pub mod command;
 pub mod compaction;
 #[cfg(feature = "checker")]
+pub mod everything;
+#[cfg(feature = "checker")]
 pub mod explore;
 pub mod fuzz;
+pub mod line;
 pub mod part;
 pub mod rebalance;
 #[cfg(feature = "checker")]
 pub mod report;
+#[cfg(feature = "checker")]
+pub mod runs;
+pub mod tier;

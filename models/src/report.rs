@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
+use crate::everything::{AnyProtocol, protocols};
+use crate::rebalance::runs::Rebalance;
+use crate::rebalance::window::Window;
+use crate::runs::{Finished, SharedRun, Step, together};
 use serde::{Deserialize, Serialize};
-use surehold::compaction::Guard;
-
-use crate::compaction::runs::{Finished, Step};
-use crate::compaction::verdicts;
 
 /// What is committed of a run: all that must not change unnoticed, and nothing that a machine decides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// Whose protocol.
+    /// Which protocol.
+    pub protocol: String,
+    /// Whose.
     pub variant: String,
     /// Guards removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -51,6 +53,7 @@ impl Row {
         let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         let steps = finished.counterexample.as_ref().and_then(|steps| steps.last());
         Self {
+            protocol: finished.protocol.into(),
             variant: finished.variant.into(),
             guard_removed: owned(&finished.guard_removed),
             scope: finished.scope.into(),
@@ -115,20 +118,20 @@ pub fn timelines(rows: &[Row]) -> String {
     text
 }
 
-/// What the verified protocol was shown to keep, scope by scope.
+/// What a verified protocol was shown to keep, scope by scope.
 #[must_use]
-pub fn verified_table(rows: &[Row]) -> String {
+pub fn verified_table(rows: &[Row], protocol: &str) -> String {
     let mut text = String::from("| scope | bounds | unique states | depth |\n|---|---|---|---|\n");
     let verified = |row: &&Row| row.variant == "verified" && row.guard_removed.is_empty();
-    for row in rows.iter().filter(verified) {
+    for row in rows.iter().filter(|row| row.protocol == protocol).filter(verified) {
         let cut = match (row.cut_states, row.unsettled_states) {
             (0, _) => String::new(),
             (cut, 0) => format!(
-                " ({} states cut at the bound on plans; each state reaches the goal within it)",
+                " ({} states cut at a bound; each state reaches the goal within it)",
                 thousands(cut)
             ),
             (cut, open) => format!(
-                " ({} states cut at the bound on plans; of {} states it is open whether they recover)",
+                " ({} states cut at a bound; of {} states it is open whether they recover)",
                 thousands(cut),
                 thousands(open)
             ),
@@ -140,11 +143,12 @@ pub fn verified_table(rows: &[Row]) -> String {
     text
 }
 
-/// What became of upstream's releases.
+/// What became of upstream's variants. Windows have a table of their own.
 #[must_use]
-pub fn upstream_table(rows: &[Row]) -> String {
-    let mut text = String::from("| release | scope | asked | outcome |\n|---|---|---|---|\n");
-    for row in rows.iter().filter(|row| row.variant != "verified") {
+pub fn upstream_table(rows: &[Row], protocol: &str) -> String {
+    let mut text = String::from("| variant | scope | asked | outcome |\n|---|---|---|---|\n");
+    let upstream = rows.iter().filter(|row| row.protocol == protocol && row.variant != "verified");
+    for row in upstream.filter(|row| !row.scope.starts_with("window-")) {
         let asked = row.asked.join(", ");
         let _ =
             writeln!(text, "| `{}` | `{}` | {asked} | {} |", row.variant, row.scope, row.outcome());
@@ -152,51 +156,98 @@ pub fn upstream_table(rows: &[Row]) -> String {
     text
 }
 
-/// The guards, why each is there, and what it answers.
+/// Upstream's variants against the windows of the move race: how many steps the shortest loss through each
+/// takes, or that there is none.
 #[must_use]
-pub fn guard_table() -> String {
+pub fn window_table(rows: &[Row]) -> String {
+    let variants: Vec<_> = Rebalance.releases().into_iter().map(|(name, _)| name).collect();
+    let mut text = String::from("| window | replicas | views |");
+    let _ = writeln!(text, " `{}` | `verified` |", variants.join("` | `"));
+    let _ = writeln!(text, "|---|---|---|{}---|", "---|".repeat(variants.len()));
+    for window in Window::ALL {
+        for (copies, suffix, views) in [
+            ("one", "", "lag"),
+            ("one", "-fresh", "fresh"),
+            ("two", "", "lag"),
+            ("two", "-fresh", "fresh"),
+        ] {
+            let scope = format!("window-{}-{copies}{suffix}", window.number());
+            let head = if (copies, suffix) == ("one", "") {
+                format!("{}: {}", window.number(), window.says())
+            } else {
+                String::new()
+            };
+            let count = if copies == "one" { 1 } else { 2 };
+            let _ = write!(text, "| {head} | {count} | {views} |");
+            for variant in &variants {
+                let row = rows.iter().find(|row| row.variant == *variant && row.scope == scope);
+                let cell = match row.map(|row| (&row.property, row.steps)) {
+                    None => "not run".into(),
+                    Some((Some(_), steps)) => format!("**open**, {}", steps.unwrap_or(0)),
+                    Some((None, _)) => "closed".into(),
+                };
+                let _ = write!(text, " {cell} |");
+            }
+            let _ = writeln!(text, " closed |");
+        }
+    }
+    text
+}
+
+/// The guards of a protocol, why each is there, and what it answers.
+#[must_use]
+pub fn guard_table(protocol: &dyn AnyProtocol) -> String {
     let mut text = String::from("| guard | says | answers | removed alone |\n|---|---|---|---|\n");
-    for guard in Guard::ALL {
-        let (answers, covers) = (guard.answers().join(", "), verdicts::covered_by(guard));
-        let alone = match covers.as_slice() {
-            [] => "noticed".into(),
-            _ => format!("defence in depth, {}", verdicts::unnoticed(&[guard])),
+    let mutants = protocol.mutants();
+    for guard in protocol.guards() {
+        let alone = |run: &&SharedRun| run.removed() == [guard.name];
+        let mut noticed =
+            mutants.iter().map(|(_, run)| run).filter(|run| run.expected() != "verified");
+        let unnoticed =
+            mutants.iter().map(|(_, run)| run).find(alone).and_then(|run| run.unnoticed());
+        let alone = if noticed.any(|run| alone(&run)) {
+            "noticed".into()
+        } else {
+            format!("defence in depth, {}", unnoticed.unwrap_or_else(|| "unnoticed".into()))
         };
-        let _ = writeln!(text, "| `{}` | {} | {answers} | {alone} |", guard.name(), guard.why());
+        let answers = guard.answers.join(", ");
+        let _ = writeln!(text, "| `{}` | {} | {answers} | {alone} |", guard.name, guard.why);
     }
     text
 }
 
 /// Each hole, the guards that close it, and what breaks without them.
 #[must_use]
-pub fn mutant_table(rows: &[Row]) -> String {
+pub fn mutant_table(rows: &[Row], protocol: &dyn AnyProtocol) -> String {
     let head = "| hole | removed | scope | what breaks |\n|---|---|---|---|\n";
     let mut text = String::from(head);
-    for mutant in verdicts::mutants() {
-        let removed: Vec<_> = mutant.guards.iter().map(|guard| guard.name().to_string()).collect();
-        let asked: Vec<_> = mutant.run.judged.iter().map(|p| p.name().to_string()).collect();
-        let row = rows.iter().find(|row| {
-            row.guard_removed == removed && row.scope == mutant.run.scope.name && row.asked == asked
-        });
+    for (holes, run) in protocol.mutants() {
+        let (removed, asked, scope) = (run.removed(), run.judged(), run.scope().name);
+        let row = rows
+            .iter()
+            .find(|row| row.guard_removed == removed && row.scope == scope && row.asked == asked);
         let outcome = match row {
             None => "not run".into(),
             Some(row) if row.property.is_none() && row.verdict == "verified" => {
-                verdicts::unnoticed(mutant.guards)
+                run.unnoticed().unwrap_or_default()
             }
             Some(row) => row.outcome(),
         };
         let removed: Vec<_> = removed.iter().map(|name| format!("`{name}`")).collect();
-        let together = verdicts::together(removed.len());
-        let _ = writeln!(
-            text,
-            "| {} | {}{together} | `{}` | {outcome} |",
-            mutant.holes.join(", "),
-            removed.join(" + "),
-            mutant.run.scope.name
-        );
+        let together = together(removed.len());
+        let (holes, removed) = (holes.join(", "), removed.join(" + "));
+        let _ = writeln!(text, "| {holes} | {removed}{together} | `{scope}` | {outcome} |");
     }
     text
 }
+
+/// The names of the generated parts, for compaction and for rebalance.
+const PARTS: [[&str; 2]; 4] = [
+    ["verified", "verified-rebalance"],
+    ["upstream", "upstream-rebalance"],
+    ["guards", "guards-rebalance"],
+    ["mutants", "mutants-rebalance"],
+];
 
 /// The README with each generated part renewed. A part lies between `<!-- NAME -->` and `<!-- end NAME -->`.
 ///
@@ -204,13 +255,18 @@ pub fn mutant_table(rows: &[Row]) -> String {
 ///
 /// The name of the part that has no place in the text.
 pub fn renew(readme: &str, rows: &[Row]) -> Result<String, &'static str> {
-    let parts = [
-        ("verified", verified_table(rows)),
-        ("upstream", upstream_table(rows)),
-        ("timelines", timelines(rows)),
-        ("guards", guard_table()),
-        ("mutants", mutant_table(rows)),
-    ];
+    let mut parts = vec![("timelines", timelines(rows)), ("windows", window_table(rows))];
+    for protocol in protocols() {
+        let name = protocol.name();
+        let [verified, upstream, guards, mutants] = PARTS.map(|part| match name {
+            "compaction" => part[0],
+            _ => part[1],
+        });
+        parts.push((verified, verified_table(rows, name)));
+        parts.push((upstream, upstream_table(rows, name)));
+        parts.push((guards, guard_table(protocol)));
+        parts.push((mutants, mutant_table(rows, protocol)));
+    }
     let mut text = readme.to_string();
     for (name, table) in parts {
         let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end {name} -->"));

@@ -9,9 +9,11 @@ use serde_json::Value;
 use surehold::compaction::Guard;
 use surehold::compaction::invariant::Property;
 use surehold::compaction::upstream::Release;
-use surehold_models::compaction::runs::Expected;
+use surehold_models::compaction::runs::{Compaction, Expected};
 use surehold_models::compaction::scope::Tier;
 use surehold_models::compaction::{scopes, verdicts};
+use surehold_models::everything::protocols;
+use surehold_models::runs::covered_by;
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_surehold"));
@@ -87,13 +89,16 @@ fn usage_errors_exit_2() {
 
 #[test]
 fn unknown_names_exit_2_and_name_the_known_ones() {
-    let protocols = vec!["compaction"];
-    let variants = Release::ALL.map(Release::name).into_iter().chain(["verified"]).collect();
-    let guards = Guard::ALL.map(Guard::name).to_vec();
-    let scopes = scopes::all().iter().map(|scope| scope.name).collect::<Vec<_>>();
-    let scopes = [scopes, vec!["ci", "nightly", "deep"]].concat();
+    let known = protocols();
+    let names = known.map(|protocol| protocol.name()).to_vec();
+    let releases = known.iter().flat_map(|protocol| protocol.releases()).map(|(name, _)| name);
+    let variants = releases.chain(["verified"]).collect();
+    let guards: Vec<_> =
+        known.iter().flat_map(|protocol| protocol.guards()).map(|guard| guard.name).collect();
+    let scopes = known.iter().flat_map(|protocol| protocol.scopes()).map(|card| card.name);
+    let scopes = scopes.chain(["ci", "nightly", "deep"]).collect();
     let cases: [(&[&str], Vec<&str>); 5] = [
-        (&["check", "gossip"], protocols),
+        (&["check", "gossip"], names),
         (&["check", "--variant", "cortex-0.1"], variants),
         (&["check", "--without", "no-guard"], guards.clone()),
         (&["check", "--without", "one-plan,no-guard"], guards),
@@ -324,7 +329,8 @@ fn each_guard_is_noticed_alone_or_has_a_run_that_shows_what_covers_it() {
         let alone: Vec<_> = mutants.iter().filter(|mutant| mutant.guards == [guard]).collect();
         let is_unnoticed = alone.iter().all(|mutant| mutant.run.expected == Expected::Verified);
         assert!(!alone.is_empty(), "{} is never removed alone", guard.name());
-        assert_eq!(is_unnoticed, !verdicts::covered_by(guard).is_empty(), "{}", guard.name());
+        let covers = covered_by::<Compaction>(guard);
+        assert_eq!(is_unnoticed, !covers.is_empty(), "{}", guard.name());
     }
 }
 
@@ -333,12 +339,15 @@ fn the_list_mentions_everything_that_has_a_name() {
     let output = run(&["list"]);
     assert_eq!(code(&output), 0);
     let text = stdout(&output);
-    let guards = Guard::ALL.into_iter().flat_map(|guard| [guard.name(), guard.why()]);
-    let properties = Property::ALL.into_iter().flat_map(|p| [p.name(), p.says()]);
-    let scopes = scopes::all().into_iter().flat_map(|scope| [scope.name, scope.question]);
-    let variants = Release::ALL.into_iter().map(Release::name).chain(["verified", "compaction"]);
-    for said in guards.chain(properties).chain(scopes).chain(variants) {
-        assert!(text.contains(said), "{said}");
+    for protocol in protocols() {
+        let guards = protocol.guards().into_iter().flat_map(|guard| [guard.name, guard.why]);
+        let properties = protocol.properties().into_iter().flat_map(|(name, says)| [name, says]);
+        let scopes = protocol.scopes().into_iter().flat_map(|card| [card.name, card.question]);
+        let variants = protocol.releases().into_iter().flat_map(|(name, says)| [name, says]);
+        let own = ["verified", protocol.name(), protocol.says()];
+        for said in guards.chain(properties).chain(scopes).chain(variants).chain(own) {
+            assert!(text.contains(said), "{said}");
+        }
     }
     assert!(!text.contains('\u{1b}'));
 }

@@ -6,9 +6,6 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use surehold::compaction::Guard;
-use surehold::compaction::invariant::Property;
-
 use super::exit::{Exit, Failure, note};
 use super::json::Json;
 use super::mutants::{Mutants, never_removed};
@@ -17,12 +14,13 @@ use super::output::{Output, Summary};
 use super::paint::Paint;
 use super::progress::Progress;
 use super::save::Shelf;
-use super::selection::{self, Chosen, Question};
+use super::selection::{self, Chosen, Question, VERIFIED};
 use super::standing::Standing;
 use super::table::Table;
 use super::{Format, quantity, queue};
-use crate::compaction::runs::{Engine, Manner, Run, Variant};
+use crate::everything::{AnyProtocol, asks_only_recovery};
 use crate::explore::Options;
+use crate::runs::{AnyRun, Engine, Manner};
 
 /// What is checked, how, and where the results go.
 #[derive(Debug, clap::Args)]
@@ -30,14 +28,14 @@ pub(super) struct Check {
     /// Protocols to check [default: all]
     #[arg(value_name = "PROTOCOL", value_parser = names::protocol_parser())]
     protocols: Vec<String>,
-    /// Check this variant only: `verified`, or an upstream release
+    /// Check this variant only: `verified`, or one of upstream's
     #[arg(long, value_name = "V", value_parser = names::variant_parser())]
     #[arg(hide_possible_values = true, conflicts_with_all = ["without", "mutants"])]
-    variant: Option<Variant>,
+    variant: Option<&'static str>,
     /// Check the verified protocol without these guards
     #[arg(long, value_name = "GUARD", value_delimiter = ',', value_parser = names::guard_parser())]
     #[arg(hide_possible_values = true, conflicts_with = "mutants")]
-    without: Vec<Guard>,
+    without: Vec<&'static str>,
     /// Remove guards one after the other, and print what breaks
     #[arg(long)]
     mutants: bool,
@@ -83,7 +81,7 @@ impl Check {
         self.refuse_unfit()?;
         let shelf = self.save_counterexamples.as_deref().map(Shelf::at).transpose()?;
         let question = self.question();
-        let mut chosen = selection::of(&question, self.scope);
+        let mut chosen = selection::of(&question, &self.protocols(), self.scope);
         if self.engine == Engine::Stateright {
             chosen.retain(is_known_to_stateright);
         }
@@ -111,11 +109,15 @@ impl Check {
         }
     }
 
+    fn protocols(&self) -> Vec<&'static dyn AnyProtocol> {
+        selection::protocols_of(&self.protocols)
+    }
+
     fn question(&self) -> Question {
         match &self.variant {
             _ if self.mutants => Question::Mutants,
             _ if !self.without.is_empty() => Question::Without(self.without.clone()),
-            Some(variant) => Question::Variant(variant.clone()),
+            Some(variant) => Question::Variant(variant),
             None => Question::Documented,
         }
     }
@@ -134,13 +136,13 @@ impl Check {
         let mut summary = Summary::default();
         output.begin(&mut out)?;
         out.flush()?;
-        let jobs = chosen.iter().map(|one| (one.run.clone(), self.manner(question, &one.run)));
+        let jobs = chosen.iter().map(|one| (one.run.clone(), self.manner(question, &*one.run)));
         let mut progress = Progress::of(chosen.iter().map(place_of).collect());
         queue::work(jobs.collect(), self.threads(), &mut progress, |at, finished| {
-            let standing = Standing::of(&chosen[at].run, &finished);
+            let standing = Standing::of(&*chosen[at].run, &finished);
             summary.tally.count(standing, &finished, is_named);
-            if self.sums_coverage(question, &chosen[at].run) {
-                summary.coverage.add(&finished.coverage);
+            if self.sums_coverage(question, &*chosen[at].run) {
+                summary.coverage.add(finished.protocol, &finished.coverage);
             }
             output.finished(&mut out, &chosen[at], &finished, standing)?;
             out.flush()?;
@@ -158,7 +160,7 @@ impl Check {
     fn judge_whole(&self, question: &Question, summary: &mut Summary) {
         summary.is_coverage_wanted = self.coverage;
         if *question == Question::Mutants {
-            summary.never_removed = never_removed();
+            summary.never_removed = never_removed(&self.protocols());
         }
         let is_whole = *question == Question::Documented && self.scope.is_none();
         let is_missed = is_whole && !summary.coverage.never().is_empty();
@@ -180,10 +182,10 @@ impl Check {
     /// Whether a run's occurrences are part of the sum. Where everything documented is run, those of the
     /// verified protocol alone are: what a broken one meets proves nothing about how well the verified one
     /// was tried.
-    fn sums_coverage(&self, question: &Question, run: &Run) -> bool {
+    fn sums_coverage(&self, question: &Question, run: &dyn AnyRun) -> bool {
         match question {
             Question::Documented if self.coverage || self.scope.is_none() => {
-                run.variant == Variant::Verified
+                run.variant() == VERIFIED && run.removed().is_empty()
             }
             Question::Documented => false,
             Question::Variant(_) | Question::Without(_) | Question::Mutants => self.coverage,
@@ -192,7 +194,7 @@ impl Check {
 
     /// How a run is done. A machine that reads the results is given each run's occurrences; stateright counts
     /// none.
-    fn manner(&self, question: &Question, run: &Run) -> Manner {
+    fn manner(&self, question: &Question, run: &dyn AnyRun) -> Manner {
         let is_wanted = self.format == Format::Json || self.sums_coverage(question, run);
         let coverage = is_wanted && self.engine == Engine::Own;
         let options = Options {
@@ -213,12 +215,12 @@ impl Check {
 
 /// How a run is called among others.
 fn place_of(chosen: &Chosen) -> String {
-    format!("{} in {}", names::label(&chosen.run), chosen.run.scope.name)
+    format!("{} in {}", names::label(&*chosen.run), chosen.run.scope().name)
 }
 
 /// Whether stateright has anything to say; if not, that is noted, so that nobody takes silence for a verdict.
 fn is_known_to_stateright(chosen: &Chosen) -> bool {
-    let is_known = chosen.run.judged != [Property::Recoverable];
+    let is_known = !asks_only_recovery(&*chosen.run);
     if !is_known {
         let place = place_of(chosen);
         note(&format!("skipped, as stateright judges no recoverability: {place}"));

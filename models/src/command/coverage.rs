@@ -11,12 +11,13 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Adds the rows of a run.
-    pub(super) fn add(&mut self, rows: &[(String, u64)]) {
+    /// Adds the rows of a run of a protocol. What two protocols have of one name is not the same.
+    pub(super) fn add(&mut self, protocol: &str, rows: &[(String, u64)]) {
         for (name, count) in rows {
-            match self.rows.iter_mut().find(|(other, _)| other == name) {
+            let name = format!("{protocol}: {name}");
+            match self.rows.iter_mut().find(|(other, _)| *other == name) {
                 Some((_, sum)) => *sum += count,
-                None => self.rows.push((name.clone(), *count)),
+                None => self.rows.push((name, *count)),
             }
         }
     }
@@ -60,12 +61,15 @@ mod tests {
         let row = |name: &str, count| (name.to_string(), count);
         let mut sum = Sum::default();
         assert!(sum.is_empty());
-        sum.add(&[row("a", 0), row("b", 1), row("c", 0)]);
-        sum.add(&[row("a", 2), row("b", 3), row("c", 0)]);
-        assert_eq!(sum.rows, [row("a", 2), row("b", 4), row("c", 0)]);
-        assert_eq!(sum.never(), ["c"]);
+        sum.add("p", &[row("a", 0), row("b", 1), row("c", 0)]);
+        sum.add("p", &[row("a", 2), row("b", 3), row("c", 0)]);
+        assert_eq!(sum.rows, [row("p: a", 2), row("p: b", 4), row("p: c", 0)]);
+        assert_eq!(sum.never(), ["p: c"]);
         let mut text = Vec::new();
         sum.print(&mut text, Paint::none()).expect("memory takes everything");
-        assert_eq!(String::from_utf8_lossy(&text), "coverage: 2 of 3 rows occurred\n  never: c\n");
+        assert_eq!(
+            String::from_utf8_lossy(&text),
+            "coverage: 2 of 3 rows occurred\n  never: p: c\n"
+        );
     }
 }

@@ -6,7 +6,7 @@ use super::exit::note;
 use super::output::{Output, Summary};
 use super::selection::Chosen;
 use super::standing::Standing;
-use crate::compaction::runs::Finished;
+use crate::runs::Finished;
 
 /// Results as one JSON array. What is not a result, but decides how to exit, goes to standard error.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Output for Json {
             note(&format!("coverage: never: {name}"));
         }
         for guard in &summary.never_removed {
-            note(&format!("never removed: {}", guard.name()));
+            note(&format!("never removed: {}", guard));
         }
         writeln!(out, "\n]")
     }

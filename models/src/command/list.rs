@@ -3,16 +3,12 @@
 use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
-use surehold::compaction::Guard;
-use surehold::compaction::invariant::Property;
-use surehold::compaction::upstream::Release;
 
+use super::Format;
 use super::exit::{Exit, Failure};
-use super::{Format, names};
-use crate::compaction::runs::Variant;
-use crate::compaction::scope::{Goal, Scope};
-use crate::compaction::verdicts::Mutant;
-use crate::compaction::{scopes, verdicts};
+use super::selection::VERIFIED;
+use crate::everything::{AnyProtocol, GuardCard, protocols};
+use crate::runs::{Card, SharedRun};
 
 /// How the list is printed.
 #[derive(Debug, clap::Args)]
@@ -43,7 +39,14 @@ impl List {
 /// Everything that has a name.
 #[derive(Debug, Serialize)]
 struct Known {
-    protocols: Vec<Named>,
+    protocols: Vec<KnownProtocol>,
+}
+
+/// What a protocol has by name.
+#[derive(Debug, Serialize)]
+struct KnownProtocol {
+    name: &'static str,
+    says: &'static str,
     variants: Vec<Named>,
     guards: Vec<KnownGuard>,
     scopes: Vec<KnownScope>,
@@ -61,6 +64,7 @@ struct KnownGuard {
     name: &'static str,
     why: &'static str,
     answers: &'static [&'static str],
+    is_second_line: bool,
     breaks: Vec<Break>,
 }
 
@@ -83,44 +87,78 @@ struct KnownScope {
 
 impl Known {
     fn new() -> Self {
-        let mutants = verdicts::mutants();
+        Self { protocols: protocols().into_iter().map(KnownProtocol::of).collect() }
+    }
+
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (at, protocol) in self.protocols.iter().enumerate() {
+            if at > 0 {
+                writeln!(out)?;
+            }
+            protocol.print(out)?;
+        }
+        Ok(())
+    }
+}
+
+impl KnownProtocol {
+    fn of(protocol: &'static dyn AnyProtocol) -> Self {
+        let mutants: Vec<_> = protocol.mutants().into_iter().map(|(_, run)| run).collect();
+        let named = |(name, says)| Named { name, says };
+        let ours = (VERIFIED, "This library's protocol, all guards kept.");
+        let variants = std::iter::once(ours).chain(protocol.releases());
         Self {
-            protocols: names::PROTOCOLS.into_iter().map(protocol).collect(),
-            variants: names::variants().iter().map(variant).collect(),
-            guards: Guard::ALL.into_iter().map(|guard| known_guard(guard, &mutants)).collect(),
-            scopes: scopes::all().iter().map(known_scope).collect(),
-            properties: Property::ALL
-                .into_iter()
-                .map(|property| Named { name: property.name(), says: property.says() })
-                .collect(),
+            name: protocol.name(),
+            says: protocol.says(),
+            variants: variants.map(named).collect(),
+            guards: protocol.guards().iter().map(|guard| known_guard(guard, &mutants)).collect(),
+            scopes: protocol.scopes().iter().map(known_scope).collect(),
+            properties: protocol.properties().into_iter().map(named).collect(),
         }
     }
 
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        section(out, "protocols", &self.protocols)?;
+        writeln!(out, "protocol {}\n  {}\n", self.name, self.says)?;
         section(out, "variants", &self.variants)?;
         writeln!(out, "guards")?;
         let width = self.guards.iter().map(|guard| guard.name.len()).fold(0, usize::max);
         for guard in &self.guards {
-            writeln!(out, "  {:<width$}  {}", guard.name, guard.why)?;
-            writeln!(out, "  {:<width$}  answers {}", "", guard.answers.join(", "))?;
-            for broken in &guard.breaks {
-                writeln!(out, "  {:<width$}  {}", "", broken.text())?;
-            }
+            guard.print(out, width)?;
         }
         writeln!(out, "\nscopes")?;
         let width = self.scopes.iter().map(|scope| scope.name.len()).fold(0, usize::max);
         for scope in &self.scopes {
-            let (name, tier) = (scope.name, scope.tier);
-            let line = format!("  {name:<width$}  {tier:<7}  {}", scope.question);
-            writeln!(out, "{}", line.trim_end())?;
-            writeln!(out, "  {:<width$}  {:<7}  {}", "", "", scope.bounds)?;
-            if let Some(goal) = scope.goal {
-                writeln!(out, "  {:<width$}  {:<7}  goal: {goal}", "", "")?;
-            }
+            scope.print(out, width)?;
         }
         writeln!(out)?;
         section(out, "properties", &self.properties)
+    }
+}
+
+impl KnownGuard {
+    fn print(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+        writeln!(out, "  {:<width$}  {}", self.name, self.why)?;
+        writeln!(out, "  {:<width$}  answers {}", "", self.answers.join(", "))?;
+        if self.is_second_line {
+            writeln!(out, "  {:<width$}  a second line of defence: alone, unproved", "")?;
+        }
+        for broken in &self.breaks {
+            writeln!(out, "  {:<width$}  {}", "", broken.text())?;
+        }
+        Ok(())
+    }
+}
+
+impl KnownScope {
+    fn print(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+        let (name, tier) = (self.name, self.tier);
+        let line = format!("  {name:<width$}  {tier:<8}  {}", self.question);
+        writeln!(out, "{}", line.trim_end())?;
+        writeln!(out, "  {:<width$}  {:<8}  {}", "", "", self.bounds)?;
+        match self.goal {
+            Some(goal) => writeln!(out, "  {:<width$}  {:<8}  goal: {goal}", "", ""),
+            None => Ok(()),
+        }
     }
 }
 
@@ -140,59 +178,28 @@ fn section(out: &mut dyn Write, title: &str, rows: &[Named]) -> io::Result<()> {
     if title == "properties" { Ok(()) } else { writeln!(out) }
 }
 
-fn protocol(name: &'static str) -> Named {
-    let says = match name {
-        "compaction" => {
-            "Many blocks of a time range become fewer, and no sample is lost on the way."
-        }
-        _ => "",
-    };
-    Named { name, says }
-}
-
-fn variant(variant: &Variant) -> Named {
-    let says = match variant {
-        Variant::Verified | Variant::Without(_) => "This library's protocol, all guards kept.",
-        Variant::Upstream(Release::V1_19) => "Cortex v1.19.0, as reported in #7075.",
-        Variant::Upstream(Release::V1_20) => {
-            "Cortex v1.20.0: with #7082, the short-term fix, and #6576."
-        }
-        Variant::Upstream(Release::Pr7130) => {
-            "Cortex just after #7130 (2025-12-01): two-cycle clean-up."
-        }
-        Variant::Upstream(Release::Pr7209) => {
-            "Cortex just after #7209 (2026-01-14): with #7157, #7156 and #7182 too."
-        }
-        Variant::Upstream(Release::V1_21) => "Cortex v1.21.0: with #7217, #7246 and #7260 too.",
-        Variant::Upstream(Release::Main) => "Cortex master of August 2026: with #7391 too.",
-    };
-    Named { name: variant.name(), says }
-}
-
-fn known_guard(guard: Guard, mutants: &[Mutant]) -> KnownGuard {
-    let lacking = mutants.iter().filter(|mutant| mutant.guards.contains(&guard));
-    let breaks = lacking.map(|mutant| {
-        let others = mutant.guards.iter().filter(|other| **other != guard);
-        Break {
-            removed_with: others.map(|other| other.name()).collect(),
-            scope: mutant.run.scope.name,
-            properties: mutant.run.judged.iter().map(|property| property.name()).collect(),
-        }
+fn known_guard(guard: &GuardCard, mutants: &[SharedRun]) -> KnownGuard {
+    let lacking = mutants.iter().filter(|run| run.removed().contains(&guard.name));
+    let breaks = lacking.filter(|run| run.expected() != "verified").map(|run| Break {
+        removed_with: run.removed().into_iter().filter(|other| *other != guard.name).collect(),
+        scope: run.scope().name,
+        properties: run.judged(),
     });
     KnownGuard {
-        name: guard.name(),
-        why: guard.why(),
-        answers: guard.answers(),
+        name: guard.name,
+        why: guard.why,
+        answers: guard.answers,
+        is_second_line: guard.is_second_line,
         breaks: breaks.collect(),
     }
 }
 
-fn known_scope(scope: &Scope) -> KnownScope {
+fn known_scope(scope: &Card) -> KnownScope {
     KnownScope {
         name: scope.name,
-        tier: names::tier_name(scope.tier),
+        tier: scope.tier.name(),
         question: scope.question,
-        bounds: scope.bounds(),
-        goal: scope.goal.map(Goal::says),
+        bounds: scope.bounds.clone(),
+        goal: scope.goal,
     }
 }

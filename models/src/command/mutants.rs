@@ -2,21 +2,24 @@
 
 use std::io::{self, Write};
 
-use surehold::compaction::Guard;
-
 use super::output::{Output, Summary};
 use super::paint::{Paint, Tone};
 use super::selection::Chosen;
 use super::standing::{Standing, tone};
 use super::timeline;
-use crate::compaction::runs::{Finished, Variant};
-use crate::compaction::verdicts;
+use crate::everything::AnyProtocol;
+use crate::runs::{Finished, together};
 
 /// Guards that no mutant lacks, so that nothing shows that they are needed.
-pub(super) fn never_removed() -> Vec<Guard> {
-    let mutants = verdicts::mutants();
-    let is_removed = |guard: &Guard| mutants.iter().any(|mutant| mutant.guards.contains(guard));
-    Guard::ALL.into_iter().filter(|guard| !is_removed(guard)).collect()
+pub(super) fn never_removed(of: &[&dyn AnyProtocol]) -> Vec<&'static str> {
+    let mut never = Vec::new();
+    for protocol in of {
+        let mutants = protocol.mutants();
+        let is_removed = |name: &str| mutants.iter().any(|(_, run)| run.removed().contains(&name));
+        let names = protocol.guards().into_iter().map(|guard| guard.name);
+        never.extend(names.filter(|name| !is_removed(name)));
+    }
+    never
 }
 
 /// The table of holes.
@@ -27,29 +30,26 @@ pub(super) struct Mutants {
 }
 
 fn cells(chosen: &Chosen) -> [String; 4] {
-    let judged = chosen.run.judged.iter().map(|property| property.name());
+    let run = &chosen.run;
     [
         chosen.holes.join(", "),
-        removed(&chosen.run.variant),
-        chosen.run.scope.name.to_string(),
-        judged.collect::<Vec<_>>().join(", "),
+        removed(&run.removed()),
+        run.scope().name.to_string(),
+        run.judged().join(", "),
     ]
 }
 
 /// The guards removed, and that they cover each other if they are several.
-fn removed(variant: &Variant) -> String {
-    let names = variant.removed();
-    format!("{}{}", names.join(" + "), verdicts::together(names.len()))
+fn removed(names: &[&str]) -> String {
+    format!("{}{}", names.join(" + "), together(names.len()))
 }
 
 /// What comes of a removal, in words.
 fn outcome(chosen: &Chosen, finished: &Finished) -> String {
-    match (&finished.property, &chosen.run.variant) {
-        (Some(property), _) => property.clone(),
-        (None, Variant::Without(guards)) if finished.verdict == "verified" => {
-            verdicts::unnoticed(guards)
-        }
-        (None, _) => finished.verdict_text(),
+    let nothing = || chosen.run.unnoticed().filter(|_| finished.verdict == "verified");
+    match &finished.property {
+        Some(property) => property.clone(),
+        None => nothing().unwrap_or_else(|| finished.verdict_text()),
     }
 }
 
@@ -97,13 +97,13 @@ impl Output for Mutants {
             return writeln!(out);
         }
         writeln!(out, "  {}", standing.text(self.paint, finished))?;
-        timeline::of_run(out, self.paint, &chosen.run, finished)
+        timeline::of_run(out, self.paint, &*chosen.run, finished)
     }
 
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
         writeln!(out)?;
         for guard in &summary.never_removed {
-            let line = format!("never removed: {}", guard.name());
+            let line = format!("never removed: {guard}");
             writeln!(out, "{}", self.paint.tint(Tone::Bad, &line))?;
         }
         writeln!(out, "{}", summary.line())

@@ -2,18 +2,11 @@
 //! then says which ones are.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use surehold::compaction::Guard;
-use surehold::compaction::upstream::Release;
 
-use crate::compaction::runs::{Engine, Run, Variant};
-use crate::compaction::scope::{Scope, Tier};
-use crate::compaction::{scopes, verdicts};
-
-/// The protocols that can be checked.
-pub(super) const PROTOCOLS: [&str; 1] = ["compaction"];
-
-/// The tiers, the quickest first.
-pub(super) const TIERS: [Tier; 3] = [Tier::Ci, Tier::Nightly, Tier::Deep];
+use super::selection::VERIFIED;
+use crate::everything::protocols;
+use crate::runs::{AnyRun, Card, Engine};
+use crate::tier::Tier;
 
 /// Where to run: what `--scope` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +19,7 @@ pub(super) enum Place {
 
 impl Place {
     /// Whether this scope is meant.
-    pub(super) fn holds(self, scope: &Scope) -> bool {
+    pub(super) fn holds(self, scope: &Card) -> bool {
         match self {
             Self::Tier(tier) => scope.tier == tier,
             Self::Scope(name) => scope.name == name,
@@ -34,53 +27,53 @@ impl Place {
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        let tier = TIERS.into_iter().find(|tier| tier_name(*tier) == name).map(Self::Tier);
-        tier.or_else(|| verdicts::scope(name).map(|scope| Self::Scope(scope.name)))
+        let tier = Tier::NAMED.into_iter().find(|tier| tier.name() == name).map(Self::Tier);
+        tier.or_else(|| scopes().into_iter().find(|known| *known == name).map(Self::Scope))
     }
 }
 
-/// The name of a tier on the command line.
-pub(super) fn tier_name(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Ci => "ci",
-        Tier::Nightly => "nightly",
-        Tier::Deep => "deep",
-        Tier::Upstream => "upstream",
-    }
+/// The names of all scopes.
+fn scopes() -> Vec<&'static str> {
+    let all = protocols().into_iter().flat_map(|protocol| protocol.scopes());
+    all.map(|card| card.name).collect()
 }
 
-/// The variants that have a name: the verified protocol and upstream's releases.
-pub(super) fn variants() -> Vec<Variant> {
-    let releases = Release::ALL.into_iter().map(Variant::Upstream);
-    std::iter::once(Variant::Verified).chain(releases).collect()
+/// The names of all variants: the verified protocol and upstream's.
+pub(super) fn variants() -> Vec<&'static str> {
+    let releases = protocols().into_iter().flat_map(|protocol| protocol.releases());
+    std::iter::once(VERIFIED).chain(releases.map(|(name, _)| name)).collect()
+}
+
+/// The names of all guards.
+fn guards() -> Vec<&'static str> {
+    let all = protocols().into_iter().flat_map(|protocol| protocol.guards());
+    all.map(|guard| guard.name).collect()
 }
 
 /// How a run's variant is called in text: with a minus before each guard that is removed.
-pub(super) fn label(run: &Run) -> String {
-    let removed = run.variant.removed().into_iter().map(|guard| format!(" - {guard}"));
-    removed.fold(run.variant.name().to_string(), |label, guard| label + &guard)
+pub(super) fn label(run: &dyn AnyRun) -> String {
+    let removed = run.removed().into_iter().map(|guard| format!(" - {guard}"));
+    removed.fold(run.variant().to_string(), |label, guard| label + &guard)
 }
 
 /// Takes the name of a protocol.
 pub(super) fn protocol_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(PROTOCOLS)
+    PossibleValuesParser::new(protocols().map(|protocol| protocol.name()))
 }
 
 /// Takes the name of a variant.
-pub(super) fn variant_parser() -> impl TypedValueParser<Value = Variant> {
-    let known = variants().into_iter().map(|variant| variant.name());
-    known_one_of(known, |name| variants().into_iter().find(|variant| variant.name() == name))
+pub(super) fn variant_parser() -> impl TypedValueParser<Value = &'static str> {
+    known_one_of(variants(), |name| variants().into_iter().find(|known| *known == name))
 }
 
 /// Takes the name of a guard.
-pub(super) fn guard_parser() -> impl TypedValueParser<Value = Guard> {
-    known_one_of(Guard::ALL.into_iter().map(Guard::name), Guard::from_name)
+pub(super) fn guard_parser() -> impl TypedValueParser<Value = &'static str> {
+    known_one_of(guards(), |name| guards().into_iter().find(|known| *known == name))
 }
 
 /// Takes the name of a tier or a scope.
 pub(super) fn place_parser() -> impl TypedValueParser<Value = Place> {
-    let named = scopes::all().into_iter().map(|scope| scope.name);
-    known_one_of(TIERS.into_iter().map(tier_name).chain(named), Place::from_name)
+    known_one_of(Tier::NAMED.into_iter().map(Tier::name).chain(scopes()), Place::from_name)
 }
 
 /// Takes the name of an engine.
@@ -103,19 +96,28 @@ mod tests {
 
     #[test]
     fn every_known_name_stands_for_something() {
-        for name in scopes::all().iter().map(|scope| scope.name) {
+        for name in scopes() {
             assert_eq!(Place::from_name(name), Some(Place::Scope(name)));
         }
-        for tier in TIERS {
-            assert_eq!(Place::from_name(tier_name(tier)), Some(Place::Tier(tier)));
+        for tier in Tier::NAMED {
+            assert_eq!(Place::from_name(tier.name()), Some(Place::Tier(tier)));
         }
         assert_eq!(Place::from_name("nowhere"), None);
     }
 
     #[test]
+    fn no_guard_is_called_as_another() {
+        let mut names = guards();
+        let many = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), many);
+    }
+
+    #[test]
     fn no_scope_is_called_as_another_or_as_a_tier() {
-        let mut names: Vec<_> = scopes::all().iter().map(|scope| scope.name).collect();
-        names.extend(TIERS.map(tier_name));
+        let mut names = scopes();
+        names.extend(Tier::NAMED.map(Tier::name));
         let many = names.len();
         names.sort_unstable();
         names.dedup();

@@ -2,13 +2,11 @@
 
 use std::io::{self, Write};
 
-use surehold::compaction::Guard;
-
 use super::coverage::Sum;
 use super::selection::Chosen;
 use super::standing::Standing;
 use super::tally::Tally;
-use crate::compaction::runs::Finished;
+use crate::runs::Finished;
 
 /// What is printed at the end.
 #[derive(Debug, Default)]
@@ -22,7 +20,7 @@ pub(super) struct Summary {
     /// Whether each row of the coverage was asked for.
     pub(super) is_coverage_wanted: bool,
     /// Guards that no mutant lacks, if that was asked.
-    pub(super) never_removed: Vec<Guard>,
+    pub(super) never_removed: Vec<&'static str>,
 }
 
 impl Summary {

@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use super::exit::Failure;
 use super::progress::Progress;
-use crate::compaction::runs::{Finished, Manner, Run, execute};
+use crate::runs::{Finished, Manner, SharedRun};
 
 /// How long nothing may be heard before the progress line is drawn again.
 const TICK: Duration = Duration::from_millis(500);
 
 /// A run and how it is done.
-pub(super) type Job = (Run, Manner);
+pub(super) type Job = (SharedRun, Manner);
 
 enum News {
     Begun(usize),
@@ -87,7 +87,7 @@ fn toil(jobs: &[Job], next: &AtomicUsize, tell: &Sender<News>) {
         if tell.send(News::Begun(at)).is_err() {
             return;
         }
-        let ended = match catch_unwind(AssertUnwindSafe(|| execute(run, manner))) {
+        let ended = match catch_unwind(AssertUnwindSafe(|| run.execute(manner))) {
             Ok(finished) => News::Ended(at, Box::new(finished)),
             Err(panic) => News::Panicked(panic),
         };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::exit::Failure;
-use crate::compaction::runs::Finished;
+use crate::runs::Finished;
 
 /// A directory that takes counterexamples.
 #[derive(Debug)]

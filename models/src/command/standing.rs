@@ -1,7 +1,7 @@
 //! A verdict beside the documented one.
 
 use super::paint::{Paint, Tone};
-use crate::compaction::runs::{Expected, Finished, Run};
+use crate::runs::{AnyRun, Finished, OPEN};
 
 /// How a run's verdict compares with the documented one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +18,10 @@ pub(super) enum Standing {
 
 impl Standing {
     /// Compares.
-    pub(super) fn of(run: &Run, finished: &Finished) -> Self {
+    pub(super) fn of(run: &dyn AnyRun, finished: &Finished) -> Self {
         if finished.verdict == "incomplete" {
             Self::Incomplete
-        } else if run.expected == Expected::Open {
+        } else if run.expected() == OPEN {
             Self::Undocumented
         } else if finished.is_expected() {
             Self::AsDocumented
@@ -39,9 +39,7 @@ impl Standing {
                 let text = format!("UNEXPECTED (documented: {})", finished.expected);
                 paint.tint(Tone::Bad, &text)
             }
-            Self::Incomplete if finished.expected == Expected::Open.text() => {
-                paint.tint(Tone::Unsure, "no verdict")
-            }
+            Self::Incomplete if finished.expected == OPEN => paint.tint(Tone::Unsure, "no verdict"),
             Self::Incomplete => {
                 paint.tint(Tone::Unsure, &format!("no verdict (documented: {})", finished.expected))
             }

@@ -8,7 +8,7 @@ use super::paint::{Paint, Tone};
 use super::selection::Chosen;
 use super::standing::{Standing, tone};
 use super::timeline;
-use crate::compaction::runs::{Expected, Finished, Run};
+use crate::runs::{AnyRun, Finished};
 
 /// A line for each run.
 #[derive(Debug)]
@@ -20,20 +20,20 @@ pub(super) struct Table {
 }
 
 /// Characters of the longest verdict that a run can have, its scope's own properties aside.
-fn widest_verdict(run: &Run) -> usize {
-    let verdicts = run.judged.iter().map(|property| Expected::Violated(*property).text().len());
-    verdicts.fold(0, usize::max)
+fn widest_verdict(run: &dyn AnyRun) -> usize {
+    let judged = run.judged();
+    judged.iter().map(|property| format!("violated: {property}").len()).fold(0, usize::max)
 }
 
 impl Table {
     /// A table wide enough for these runs. Either every violation is told, or only unexpected ones.
     pub(super) fn of(chosen: &[Chosen], paint: Paint, tells_all: bool) -> Self {
-        let widest = |text: &dyn Fn(&Run) -> usize, least: usize| {
-            chosen.iter().map(|chosen| text(&chosen.run)).fold(least, usize::max)
+        let widest = |text: &dyn Fn(&dyn AnyRun) -> usize, least: usize| {
+            chosen.iter().map(|chosen| text(&*chosen.run)).fold(least, usize::max)
         };
         let widths = [
             widest(&|run| names::label(run).len(), "variant".len()),
-            widest(&|run| run.scope.name.len(), "scope".len()),
+            widest(&|run| run.scope().name.len(), "scope".len()),
             widest(&widest_verdict, "incomplete: time limit".len()),
         ];
         Self { paint, tells_all, widths, is_story_last: false }
@@ -62,7 +62,7 @@ impl Output for Table {
         writeln!(
             out,
             "{:<variant$}  {:<scope$}  {}  {:>13}  {:>5}  {:>8.1}  {}",
-            names::label(&chosen.run),
+            names::label(&*chosen.run),
             finished.scope,
             self.paint.tint(tone(standing, finished), &verdict),
             finished.unique_states,
@@ -73,7 +73,7 @@ impl Output for Table {
         let is_told = self.tells_all || standing == Standing::Unexpected;
         self.is_story_last = is_told && finished.property.is_some();
         if self.is_story_last {
-            timeline::of_run(out, self.paint, &chosen.run, finished)?;
+            timeline::of_run(out, self.paint, &*chosen.run, finished)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::exit::Exit;
 use super::standing::Standing;
-use crate::compaction::runs::Finished;
+use crate::runs::Finished;
 
 /// How many runs came out how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use surehold::compaction::invariant::Property;
-
 use super::names;
 use super::paint::{Paint, Tone};
-use crate::compaction::runs::{Finished, Run, Step};
-use crate::explore::{DEADLOCK_FREE, RECOVERABLE};
+use crate::everything;
+use crate::explore::DEADLOCK_FREE;
+use crate::runs::{AnyRun, Finished, Step};
 
 /// Beyond these widths a column is not aligned any more: one long note must not push all guards away.
 const WIDEST: [usize; 3] = [16, 72, 60];
@@ -17,7 +16,7 @@ const WIDEST: [usize; 3] = [16, 72, 60];
 pub(super) fn of_run(
     out: &mut dyn Write,
     paint: Paint,
-    run: &Run,
+    run: &dyn AnyRun,
     finished: &Finished,
 ) -> io::Result<()> {
     let Some(property) = &finished.property else {
@@ -29,7 +28,7 @@ pub(super) fn of_run(
         (None, Some(reason)) => writeln!(out, "{reason}")?,
         (None, None) => writeln!(out, "(the engine {} tells no path)", finished.engine)?,
     }
-    close(out, paint, finished.ending.as_deref(), property)?;
+    close(out, paint, finished.ending.as_deref(), finished.protocol, property)?;
     writeln!(out)
 }
 
@@ -61,27 +60,25 @@ pub(super) fn close(
     out: &mut dyn Write,
     paint: Paint,
     ending: Option<&str>,
+    protocol: &str,
     property: &str,
 ) -> io::Result<()> {
     if let Some(ending) = ending {
         writeln!(out, "{}", paint.tint(Tone::Bad, &format!("=> {ending}")))?;
     }
-    match says(property) {
+    match says(protocol, property) {
         Some(text) => writeln!(out, "   {property}: {text}"),
         None => writeln!(out, "   {property}"),
     }
 }
 
 /// What a property says, if it is not a scope's own.
-fn says(property: &str) -> Option<&'static str> {
-    match property {
-        DEADLOCK_FREE => Some("there is always something left to do until the goal is reached."),
-        RECOVERABLE => Some(Property::Recoverable.says()),
-        name => {
-            let known = Property::ALL.into_iter().find(|property| property.name() == name);
-            known.map(Property::says)
-        }
+fn says(protocol: &str, property: &str) -> Option<&'static str> {
+    if property == DEADLOCK_FREE {
+        return Some("there is always something left to do until the goal is reached.");
     }
+    let of = everything::protocols().into_iter().find(|known| known.name() == protocol)?;
+    of.properties().into_iter().find(|(name, _)| *name == property).map(|(_, says)| says)
 }
 
 fn cells(step: &Step) -> [String; 3] {
@@ -114,7 +111,8 @@ fn row(numbers: usize, number: &str, cells: &[String; 3], widths: [usize; 3], en
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compaction::tale::Line;
+    use crate::explore::RECOVERABLE;
+    use crate::line::Line;
 
     fn step(step: usize, action: &str, note: &str, decided_by: &[&'static str]) -> Step {
         let (actor, decided_by) = ("cleaner".to_string(), decided_by.to_vec());
@@ -157,9 +155,11 @@ from here on, anything may happen
 
     #[test]
     fn every_property_says_what_it_is() {
-        let names = Property::ALL.map(Property::name);
-        for name in names.into_iter().chain([DEADLOCK_FREE, RECOVERABLE]) {
-            assert!(says(name).is_some(), "{name}");
+        for protocol in everything::protocols() {
+            let names = protocol.properties().into_iter().map(|(name, _)| name);
+            for name in names.chain([DEADLOCK_FREE, RECOVERABLE]) {
+                assert!(says(protocol.name(), name).is_some(), "{name}");
+            }
         }
     }
 }

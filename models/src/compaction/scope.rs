@@ -3,6 +3,8 @@
 use surehold::compaction::invariant::{Property, Samples};
 use surehold::compaction::object::GroupId;
 
+pub use crate::tier::Tier;
+
 /// A small world and what is asked of it.
 #[derive(Clone, Debug)]
 pub struct Scope {
@@ -58,19 +60,6 @@ pub struct Scope {
     pub witnesses: &'static [Witness],
     /// How long it may take and when it is run.
     pub tier: Tier,
-}
-
-/// When a scope is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Tier {
-    /// With every check.
-    Ci,
-    /// Each night.
-    Nightly,
-    /// As far as it gets.
-    Deep,
-    /// For upstream's releases, with every check.
-    Upstream,
 }
 
 /// What has happened before a scope begins. It is run with the variant's own transitions, so the state is

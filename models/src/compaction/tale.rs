@@ -9,24 +9,12 @@ use surehold::compaction::{Effect, Guard, Merged, Outcome};
 use super::model::{Choice, Clock, Fate};
 use super::scope::Scope;
 use super::world::{Store, Write};
+pub use crate::line::Line;
 
 /// A story being told, or not: an untold one costs nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Tale {
     lines: Option<Vec<Line>>,
-}
-
-/// One line: who did what, and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Line {
-    /// Who.
-    pub actor: String,
-    /// Did what, on which object.
-    pub action: String,
-    /// What came of it, and what was believed.
-    pub note: String,
-    /// The guards that decided what follows.
-    pub decided_by: Vec<&'static str>,
 }
 
 impl Tale {

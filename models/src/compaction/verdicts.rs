@@ -4,20 +4,13 @@ use surehold::compaction::Guard;
 use surehold::compaction::invariant::Property;
 use surehold::compaction::upstream::Release;
 
-use super::runs::{Expected, Run, Variant};
+use super::runs::{Compaction, Expected, Run, Variant};
 use super::scope::{Scope, Tier};
 use super::scopes;
+use crate::runs;
 
 /// A hole, the guards that close it, and the run that shows what happens without them.
-#[derive(Clone, Debug)]
-pub struct Mutant {
-    /// The holes and upstream issues, as the dossier and the cases name them.
-    pub holes: &'static [&'static str],
-    /// The guards removed, more than one where they cover each other.
-    pub guards: &'static [Guard],
-    /// The run.
-    pub run: Run,
-}
+pub type Mutant = runs::Mutant<Compaction>;
 
 /// The scope of this name.
 pub fn scope(name: &str) -> Option<Scope> {
@@ -169,45 +162,6 @@ pub fn mutants() -> Vec<Mutant> {
     let noticed = noticed.into_iter().map(|row| mutant(row, Expected::Violated(row.3)));
     let unnoticed = unnoticed.into_iter().map(|row| mutant(row, Expected::Verified));
     noticed.chain(unnoticed).collect()
-}
-
-/// The guards that cover a guard whose removal alone is not noticed: the others in the shortest rows that it
-/// takes part in. Empty if it is removed alone, and noticed.
-pub fn covered_by(guard: Guard) -> Vec<Guard> {
-    let mutants = mutants();
-    let noticed = || mutants.iter().filter(|mutant| mutant.run.expected != Expected::Verified);
-    if noticed().any(|mutant| mutant.guards == [guard]) {
-        return Vec::new();
-    }
-    let with = || noticed().filter(|mutant| mutant.guards.contains(&guard));
-    let fewest = with().map(|mutant| mutant.guards.len()).min();
-    let shortest = with().filter(|mutant| Some(mutant.guards.len()) == fewest);
-    let mut others: Vec<_> = shortest.flat_map(|mutant| mutant.guards).copied().collect();
-    others.retain(|other| *other != guard);
-    others.sort_unstable();
-    others.dedup();
-    others
-}
-
-/// What to say beside the names of so many guards that are removed at once: they cover each other.
-pub fn together(count: usize) -> &'static str {
-    match count {
-        0 | 1 => "",
-        2 => " (a pair)",
-        _ => " (together)",
-    }
-}
-
-/// What to say of a removal that nothing notices. It is no proof that these guards are needed.
-pub fn unnoticed(guards: &[Guard]) -> String {
-    let mut covers: Vec<_> = guards.iter().flat_map(|guard| covered_by(*guard)).collect();
-    covers.sort_unstable();
-    covers.dedup();
-    let names: Vec<_> = covers.iter().map(|guard| guard.name()).collect();
-    match names.as_slice() {
-        [] => "unnoticed".into(),
-        names => format!("alone unnoticed: covered by {}", names.join(", ")),
-    }
 }
 
 /// A scope that this file names.

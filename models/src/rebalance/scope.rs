@@ -5,6 +5,7 @@ use surehold::rebalance::invariant::Property;
 use surehold::rebalance::object::{SegmentId, ServerId, TierId};
 
 use super::window::Window;
+pub use crate::tier::Tier;
 
 /// The tier of every server, unless a scope says otherwise.
 pub const TIER: TierId = TierId(0);
@@ -137,19 +138,6 @@ pub enum Witness {
     DropDuringLoad,
     /// The required number changes while a move is under way.
     RuleDuringMove,
-}
-
-/// When a scope is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Tier {
-    /// With every check.
-    Ci,
-    /// Each night.
-    Nightly,
-    /// As far as it gets.
-    Deep,
-    /// For upstream's variants, with every check.
-    Upstream,
 }
 
 impl Scope {

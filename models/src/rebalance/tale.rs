@@ -8,7 +8,7 @@ use surehold::rebalance::{Guard, HistoricalEffect, Refusal, Task};
 use super::model::Action;
 use super::scope::{Operation, Scope, name_of};
 use super::world::{Letter, Mail, World};
-pub use crate::compaction::tale::Line;
+pub use crate::line::Line;
 
 /// A story being told, or not: an untold one costs nothing.
 #[derive(Debug, Default)]
@@ -109,7 +109,8 @@ fn at(server: ServerId) -> char {
     name_of(server.0)
 }
 
-fn name(scope: &Scope, segment: SegmentId) -> String {
+/// How a segment is called.
+pub(super) fn name(scope: &Scope, segment: SegmentId) -> String {
     if scope.segments == 1 { "S".into() } else { format!("S{}", segment.0) }
 }
 

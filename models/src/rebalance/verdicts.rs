@@ -1,0 +1,143 @@
+//! The documented verdicts: what a plain check runs, and what must come out.
+
+use surehold::rebalance::Guard;
+use surehold::rebalance::invariant::Property;
+use surehold::rebalance::upstream::Fix;
+
+use super::runs::{Expected, Rebalance, Run, Variant};
+use super::scope::{Scope, Tier, Views};
+use super::scopes;
+use super::window::Window;
+use crate::runs;
+
+/// A hole, the guards that close it, and the run that shows what happens without them.
+pub type Mutant = runs::Mutant<Rebalance>;
+
+/// The scope of this name.
+pub fn scope(name: &str) -> Option<Scope> {
+    scopes::all().into_iter().find(|scope| scope.name == name)
+}
+
+/// The verified protocol in every scope of a tier.
+pub fn verified(tier: Tier) -> Vec<Run> {
+    let scopes = scopes::all().into_iter().filter(|scope| scope.tier == tier);
+    scopes.map(Run::verified).collect()
+}
+
+/// Upstream's variants: first whether anything is lost where nothing fails, then window by window.
+pub fn upstream() -> Vec<Run> {
+    let whole = scopes::all().into_iter().filter(|scope| scope.tier == Tier::Upstream);
+    let whole: Vec<_> = whole.filter(|scope| scope.window.is_none()).collect();
+    let mut all = Vec::new();
+    for fix in Fix::ALL {
+        for scope in &whole {
+            all.push(run(fix, scope.clone(), Property::LastCopyKept));
+            if scope.required > 1 {
+                all.push(run(fix, scope.clone(), Property::RequiredKept));
+            }
+        }
+    }
+    let windows = scopes::all().into_iter().filter(|scope| scope.tier == Tier::Upstream);
+    for scope in windows.filter(|scope| scope.window.is_some()) {
+        all.extend(Fix::ALL.map(|fix| run(fix, scope.clone(), asked_of(&scope))));
+    }
+    all
+}
+
+/// What is asked of a window: of one replica whether it is the last, of two whether enough are left.
+fn asked_of(scope: &Scope) -> Property {
+    if scope.required > 1 { Property::RequiredKept } else { Property::LastCopyKept }
+}
+
+fn run(fix: Fix, scope: Scope, property: Property) -> Run {
+    let open = match scope.window {
+        Some(window) => is_open(fix, window, scope.required, scope.views == Views::Fresh),
+        None => loses(fix, &scope, property),
+    };
+    let expected = if open { Expected::Violated(property) } else { Expected::Verified };
+    Run::asked(Variant::Upstream(fix), scope, property, expected)
+}
+
+/// Whether a move loses copies though nothing fails. Last copies are safe from #19889 on, and behind the lock
+/// as long as views are fresh; of two replicas one goes in every variant (D2).
+fn loses(fix: Fix, scope: &Scope, property: Property) -> bool {
+    let fresh = scope.views == Views::Fresh;
+    match (fix, property) {
+        (_, Property::RequiredKept) => true,
+        (Fix::Retain, _) => false,
+        (Fix::Lock, _) => !fresh,
+        (Fix::None | Fix::Delta | Fix::Atomic, _) => true,
+    }
+}
+
+/// The table of windows, as the checker found it.
+fn is_open(fix: Fix, window: Window, required: u16, fresh: bool) -> bool {
+    match window {
+        Window::Acked => fix == Fix::None,
+        Window::Half | Window::Between => fix <= Fix::Delta,
+        Window::Acknowledged => fix <= Fix::Delta || fix == Fix::Atomic,
+        Window::OldView => !fresh && fix != Fix::Retain,
+        Window::OtherLeader | Window::Overdue | Window::Forgotten => true,
+        Window::Repeated => !fresh || required > 1 || !matches!(fix, Fix::Lock | Fix::Retain),
+        Window::ViewAhead => required > 1,
+    }
+}
+
+/// The verified protocol without some guards: each removal must be noticed.
+pub fn mutants() -> Vec<Mutant> {
+    use Guard::{
+        AskBeforeMoveDrop, AskNow, DeletedFirst, DropAtOnce, DropEndsLoad, EnoughOthers,
+        FencedAgain, FencedView, LatchPerDrop, LateStays, LifeNamed, LifeOrders, ManagedOnly,
+        NewerWins, NumberFence, OneOperation, OwnNumber, ReplyTeaches, StepDown, TermFence,
+        TermSurvives,
+    };
+    use Property::{DropJustified, FullDelay, LastCopyKept, NoGhost, NoNeedlessLoad, RequiredKept};
+    type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
+    let noticed: [Row; 32] = [
+        (&["window 0", "#18764"], &[EnoughOthers], "move-two", RequiredKept),
+        (&["window 0", "#18764"], &[EnoughOthers], "move-one", LastCopyKept),
+        (&["window 1a", "window 1b"], &[DropAtOnce], "move-one", LastCopyKept),
+        (&["window 1a", "window 1b"], &[DropAtOnce], "move-two", RequiredKept),
+        (&["window 2"], &[AskNow], "move-one", LastCopyKept),
+        (&["window 2"], &[AskNow], "move-two", RequiredKept),
+        (&["window 3", "D8"], &[ReplyTeaches], "move-one", LastCopyKept),
+        (&["window 3", "D8"], &[ReplyTeaches], "move-two", RequiredKept),
+        (&["window 3", "D1"], &[NewerWins], "move-one", LastCopyKept),
+        (&["window 4", "D3"], &[FencedView], "takeover-repeat", LastCopyKept),
+        (&["window 4", "D5"], &[TermFence], "takeover-repeat", LastCopyKept),
+        (&["window 4", "D3"], &[TermSurvives], "takeover-crash", LastCopyKept),
+        (&["window 5"], &[LateStays], "move-one", LastCopyKept),
+        (&["window 5"], &[LateStays], "move-two", RequiredKept),
+        (&["window 6"], &[FencedAgain], "flap", LastCopyKept),
+        (&["window 6"], &[NumberFence], "flap", LastCopyKept),
+        (&["window 6"], &[LifeNamed], "crash-lag", LastCopyKept),
+        (&["window 6", "D7"], &[LifeOrders], "crash-twice", NoNeedlessLoad),
+        (&["window 7"], &[NumberFence], "move-one", LastCopyKept),
+        (&["window 7"], &[NumberFence], "move-two", RequiredKept),
+        (&["window 7", "#14616"], &[OwnNumber], "move-one", LastCopyKept),
+        (&["D2"], &[AskBeforeMoveDrop], "deficit", RequiredKept),
+        (&["D2"], &[AskBeforeMoveDrop], "move-two", RequiredKept),
+        (&["D5", "churn only"], &[StepDown], "takeover-two", NoNeedlessLoad),
+        (&["P4", "churn only"], &[OneOperation], "deficit", NoNeedlessLoad),
+        (&["D6"], &[TermFence, DropEndsLoad], "takeover-slow", NoGhost),
+        (&["D9"], &[ManagedOnly], "clone", DropJustified),
+        (&["D9"], &[ManagedOnly], "clone", RequiredKept),
+        (&["#18291"], &[LatchPerDrop], "slow-disk", FullDelay),
+        (&["#2118"], &[DeletedFirst], "slow-disk", NoGhost),
+        (&["P3"], &[EnoughOthers], "crash-twice", DropJustified),
+        (&["window 4", "D3"], &[FencedView], "takeover-two", RequiredKept),
+    ];
+    let unnoticed: [Row; 1] = [(&["D6"], &[DropEndsLoad], "takeover-slow", NoGhost)];
+    let mutant = |(holes, guards, name, property): Row, expected| {
+        let variant = Variant::Without(guards.to_vec());
+        Mutant { holes, guards, run: Run::asked(variant, known(name), property, expected) }
+    };
+    let noticed = noticed.into_iter().map(|row| mutant(row, Expected::Violated(row.3)));
+    let unnoticed = unnoticed.into_iter().map(|row| mutant(row, Expected::Verified));
+    noticed.chain(unnoticed).collect()
+}
+
+/// A scope that this file names.
+fn known(name: &str) -> Scope {
+    scope(name).unwrap_or_else(|| panic!("the table of verdicts names no scope `{name}`"))
+}
