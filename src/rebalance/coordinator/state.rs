@@ -244,6 +244,12 @@ impl State {
         !self.due.is_empty() || self.picture.is_some()
     }
 
+    /// Whether a weakened run has taken a picture that it will decide on.
+    #[must_use]
+    pub fn has_picture(&self) -> bool {
+        self.picture.is_some()
+    }
+
     /// Whether a weakened coordinator has yet to commit a drop that it has asked for.
     #[must_use]
     pub fn has_asked(&self) -> bool {
