@@ -4,10 +4,13 @@
 pub mod check;
 pub mod coverage;
 mod enabled;
+pub mod ending;
 pub mod fleet;
 pub mod goal;
 mod judge;
 pub mod model;
+pub mod replay;
+pub mod scenario;
 pub mod scope;
 pub mod scopes;
 pub mod tale;
