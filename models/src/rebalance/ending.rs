@@ -93,3 +93,22 @@ pub fn told(outcome: &Outcome) -> Vec<(bool, String)> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rebalance::scopes;
+
+    #[test]
+    fn a_breach_is_spelled_out_on_the_data() {
+        let scope = &scopes::all()[0];
+        let (id, at) = (SegmentId(1), ServerId(1));
+        let last = breach(scope, Broken::LastDropped(id, at));
+        assert_eq!(last, "the drop on B took the last copy of S");
+        let broken = Broken::TooFew { segment: id, server: at, left: 1, served: 2, required: 2 };
+        assert_eq!(
+            breach(scope, broken),
+            "the drop on B left 1 of S with 2 required; there were 2 when it was decided"
+        );
+    }
+}

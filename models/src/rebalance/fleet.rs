@@ -6,7 +6,7 @@
 use core::fmt::Debug;
 
 use surehold::guard::{Guards as _, Weakened};
-use surehold::rebalance::coordinator::state::{Class, Kind, Phase};
+use surehold::rebalance::coordinator::state::{Class, Kind, Phase, Segment};
 use surehold::rebalance::coordinator::{Durable, Limits, State};
 use surehold::rebalance::historical::{self, Historical};
 use surehold::rebalance::object::{SegmentId, ServerId, Term};
@@ -243,7 +243,7 @@ fn classes(state: &State, segment: SegmentId) -> Vec<(&'static str, i64)> {
         let managed = |at| state.server(at).is_some_and(|server| server.info.managed);
         copies.filter(|(at, copy)| managed(**at) && copy.class() == class).count() as i64
     };
-    let required = state.segment(segment).map_or(0, |segment| segment.required_in_all());
+    let required = state.segment(segment).map_or(0, Segment::required_in_all);
     vec![
         ("required", required as i64),
         ("serving", of(Class::Serving)),

@@ -84,6 +84,9 @@ impl Stop {
 
 type Made = Result<(), Stop>;
 
+/// How much may be on its way: a place on the wire has to have a number.
+const MOST_LETTERS: usize = 200;
+
 struct Stage<F: Fleet> {
     fleet: F,
     model: Model<F>,
@@ -215,6 +218,9 @@ impl<F: Fleet> Stage<F> {
     }
 
     fn take(&mut self, action: Action, lines: &mut Vec<Line>) -> Made {
+        if self.world.wire.len() > MOST_LETTERS {
+            return Err(Stop::new("wire-full", "there is too much on its way"));
+        }
         let mut tale = Tale::told();
         let next = self.model.apply(&self.world, action, &mut tale);
         let told = tale.into_lines();
