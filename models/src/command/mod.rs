@@ -18,6 +18,7 @@ mod quantity;
 mod queue;
 mod replay;
 mod save;
+mod script;
 mod selection;
 mod standing;
 mod table;

@@ -1,71 +1,119 @@
-//! How a path ends, spelled out on the data.
+//! How a path or a replay ends, spelled out on the data.
+
+use surehold::rebalance::invariant::Property;
+use surehold::rebalance::object::{SegmentId, ServerId};
 
 use super::fleet::Fleet;
 use super::model::{Model, WorldOf};
+use super::scenario::Outcome;
 use super::scope::{Scope, name_of};
+use super::tale::name;
 use super::world::Broken;
 
-/// What was broken, or who serves what at the end.
+/// The end of a path: what is broken, or that the goal is out of reach; and who serves.
 pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
-    let broken = world.broken.map(|broken| told(&model.scope, broken));
-    let through = world
-        .watch
-        .suspect
-        .map(|window| format!(" (window {}: {})", window.number(), window.says()));
-    let serving = serving(model, world);
-    match broken {
-        Some(broken) => format!("{broken}{}; {serving}", through.unwrap_or_default()),
-        None => serving,
+    let left: Vec<_> = model.scope.segment_ids().map(|id| serving(model, world, id)).collect();
+    let left = left.join("; ");
+    match &world.broken {
+        Some(broken) => {
+            let through = world.watch.suspect.map_or_else(String::new, |window| {
+                format!(" (window {}: {})", window.number(), window.says())
+            });
+            format!("{}{through}; {left}", breach(&model.scope, *broken))
+        }
+        None => format!(
+            "from here, without another fault, this is out of reach: as many copies as are required and nothing on its way ({left})"
+        ),
     }
 }
 
-/// Who serves which segment.
-pub fn serving<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
-    let mut parts = Vec::new();
-    for segment in model.scope.segment_ids() {
-        let serving =
-            model.scope.ids().filter(|at| world.servers[usize::from(at.0)].is_serving(segment));
-        let names: Vec<_> = serving.map(|at| name_of(at.0).to_string()).collect();
-        let name = super::tale::name(&model.scope, segment);
-        parts.push(match names.as_slice() {
-            [] => format!("{name} is served by nobody"),
-            names => format!("{name} is served by {}", names.join(", ")),
-        });
+fn serving<F: Fleet>(model: &Model<F>, world: &WorldOf<F>, segment: SegmentId) -> String {
+    let serves = |at: &ServerId| world.servers[usize::from(at.0)].is_serving(segment);
+    let names: Vec<_> = model.scope.ids().filter(serves).map(|at| name_of(at.0)).collect();
+    let segment = name(&model.scope, segment);
+    match names.as_slice() {
+        [] => format!("nobody serves {segment}"),
+        names => {
+            let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+            format!("{segment} is served by {}", names.join(" and "))
+        }
     }
-    parts.join("; ")
 }
 
-fn told(scope: &Scope, broken: Broken) -> String {
-    let name = |segment| super::tale::name(scope, segment);
+/// What is broken, on the data.
+pub fn breach(scope: &Scope, broken: Broken) -> String {
+    let segment = |id| name(scope, id);
+    let server = |at: ServerId| name_of(at.0);
     match broken {
-        Broken::LastDropped(segment, server) => {
-            format!("the last copy of {} was dropped, from {}", name(segment), name_of(server.0))
+        Broken::LastDropped(id, at) => {
+            format!("the drop on {} took the last copy of {}", server(at), segment(id))
         }
-        Broken::TooFew { segment, server, left, served, required } => format!(
-            "the drop of {} from {} left {left}; {served} were there when it was decided, {required} are required",
-            name(segment),
-            name_of(server.0)
+        Broken::TooFew { segment: id, server: at, left, served, required } => format!(
+            "the drop on {} left {left} of {} with {required} required; there were {served} when it was decided",
+            server(at),
+            segment(id)
         ),
-        Broken::Unjustified(segment, server) => format!(
-            "the drop of {} from {} was decided though no other copy is sure to stay",
-            name(segment),
-            name_of(server.0)
+        Broken::Unjustified(id, at) => format!(
+            "{} is to be dropped on {} though every other copy of it is gone or going",
+            segment(id),
+            server(at)
         ),
-        Broken::TwoActions(segment, server) => {
-            format!("{} is asked to load and to drop {} at once", name_of(server.0), name(segment))
+        Broken::TwoActions(id, at) => {
+            format!("{} is asked to load and to drop {} at once", server(at), segment(id))
         }
-        Broken::Ghost(segment, server) => {
-            format!("{} announces {} and has no files of it", name_of(server.0), name(segment))
+        Broken::Ghost(id, at) => {
+            format!("{} announces {} and does not have its files", server(at), segment(id))
         }
-        Broken::Early(segment, server) => format!(
-            "{} deletes the files of {} before the delay of the last drop is over",
-            name_of(server.0),
-            name(segment)
+        Broken::Early(id, at) => format!(
+            "the files of {} are deleted on {} before the delay of its last drop is over",
+            segment(id),
+            server(at)
         ),
-        Broken::NeedlessLoad(segment, server) => format!(
-            "{} is to be loaded on {} though enough copies serve and stay, more often than the scope allows",
-            name(segment),
-            name_of(server.0)
+        Broken::NeedlessLoad(id, at) => format!(
+            "{} is to be loaded on {} though as many copies as are required serve and stay",
+            segment(id),
+            server(at)
         ),
+    }
+}
+
+/// How a replay ends, line by line: whether it is bad, and what it is.
+pub fn told(outcome: &Outcome) -> Vec<(bool, String)> {
+    let mut lines = Vec::new();
+    for step in outcome.unserved.iter().flatten() {
+        lines.push((true, format!("from step {step} on a segment is served by nobody")));
+    }
+    match outcome.serving.as_deref().unwrap_or_default() {
+        [] => lines.push((true, "at the end: served by nobody".into())),
+        serving => lines.push((false, format!("at the end: served by {}", serving.join(", ")))),
+    }
+    for broken in outcome.broken.iter().flatten() {
+        let property = Property::ALL.into_iter().find(|property| property.name() == broken);
+        let says = property.map_or("", Property::says);
+        lines.push((true, format!("broken: {broken}: {says}")));
+    }
+    for (step, counts) in outcome.counts.iter().flatten() {
+        let counts: Vec<_> = counts.iter().map(|(name, n)| format!("{name}={n}")).collect();
+        lines.push((false, format!("counted at step {step}: {}", counts.join(" "))));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rebalance::scopes;
+
+    #[test]
+    fn a_breach_is_spelled_out_on_the_data() {
+        let scope = &scopes::all()[0];
+        let (id, at) = (SegmentId(1), ServerId(1));
+        let last = breach(scope, Broken::LastDropped(id, at));
+        assert_eq!(last, "the drop on B took the last copy of S");
+        let broken = Broken::TooFew { segment: id, server: at, left: 1, served: 2, required: 2 };
+        assert_eq!(
+            breach(scope, broken),
+            "the drop on B left 1 of S with 2 required; there were 2 when it was decided"
+        );
     }
 }

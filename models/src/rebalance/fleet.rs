@@ -5,8 +5,8 @@
 
 use core::fmt::Debug;
 
-use surehold::guard::Weakened;
-use surehold::rebalance::coordinator::state::{Kind, Phase};
+use surehold::guard::{Guards as _, Weakened};
+use surehold::rebalance::coordinator::state::{Class, Kind, Phase, Segment};
 use surehold::rebalance::coordinator::{Durable, Limits, State};
 use surehold::rebalance::historical::{self, Historical};
 use surehold::rebalance::object::{SegmentId, ServerId, Term};
@@ -94,6 +94,31 @@ pub trait Fleet: Clone + Send + Sync + 'static {
 
     /// Both roles.
     fn roles(&self) -> (Self::Coordinator, Self::Historical);
+
+    /// How far a run is.
+    fn reading(&self, state: &<Self::Coordinator as Machine>::State) -> Reading;
+
+    /// What a run that decides now counts of a segment, by the protocol's own names.
+    fn counts(
+        &self,
+        state: &<Self::Coordinator as Machine>::State,
+        segment: SegmentId,
+    ) -> Vec<(&'static str, i64)>;
+}
+
+/// How far a run is, in the order of its readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reading {
+    /// It has not begun.
+    Nothing,
+    /// It has copied the inventory.
+    Inventory,
+    /// And the queues.
+    Queues,
+    /// And the marks: it decides next.
+    Marks,
+    /// It copies nothing: it decides on the state as it is.
+    AtOnce,
 }
 
 /// What a world sees of a coordinator's state.
@@ -147,6 +172,14 @@ impl Fleet for Ours<Verified> {
     fn roles(&self) -> (Coordinator, Historical) {
         (Coordinator::new(Limits::default()), Historical::new(historical::Limits::default()))
     }
+
+    fn reading(&self, _: &State) -> Reading {
+        Reading::AtOnce
+    }
+
+    fn counts(&self, state: &State, segment: SegmentId) -> Vec<(&'static str, i64)> {
+        classes(state, segment)
+    }
 }
 
 impl Fleet for Ours<Weakened<Guard>> {
@@ -156,6 +189,18 @@ impl Fleet for Ours<Weakened<Guard>> {
     fn roles(&self) -> (Self::Coordinator, Self::Historical) {
         let coordinator = Coordinator::weakened(Limits::default(), self.0.clone());
         (coordinator, Historical::weakened(historical::Limits::default(), self.0.clone()))
+    }
+
+    fn reading(&self, state: &State) -> Reading {
+        match (self.0.keeps(Guard::AskNow), state.has_picture()) {
+            (true, _) => Reading::AtOnce,
+            (false, false) => Reading::Nothing,
+            (false, true) => Reading::Marks,
+        }
+    }
+
+    fn counts(&self, state: &State, segment: SegmentId) -> Vec<(&'static str, i64)> {
+        classes(state, segment)
     }
 }
 
@@ -171,6 +216,48 @@ impl Fleet for Druid {
         let limits = historical::Limits::default();
         (upstream::Coordinator::new(self.0), upstream::Historical::new(limits))
     }
+
+    fn reading(&self, state: &upstream::State) -> Reading {
+        match state.run() {
+            Run::Idle => Reading::Nothing,
+            Run::Inventory(_) => Reading::Inventory,
+            Run::Queues(_) => Reading::Queues,
+            Run::Ready(_) => Reading::Marks,
+        }
+    }
+
+    fn counts(&self, state: &upstream::State, segment: SegmentId) -> Vec<(&'static str, i64)> {
+        let Some(counts) = state.counts(segment) else { return Vec::new() };
+        vec![
+            ("requiredAndLoadable", counts.required_and_loadable()),
+            ("required", counts.required),
+            ("loaded", counts.loaded),
+            // No other kind of server serves here.
+            ("loadedNonHistorical", 0),
+            ("loading", counts.loading),
+            ("dropping", counts.dropping),
+            ("movingTo", counts.moving_to),
+            ("movingFrom", counts.moving_from),
+            ("projected", counts.projected(self.0)),
+        ]
+    }
+}
+
+/// How many copies of a segment on managed servers are of which class.
+fn classes(state: &State, segment: SegmentId) -> Vec<(&'static str, i64)> {
+    let copies = state.segment(segment).map(|segment| &segment.copies);
+    let of = |class: Class| {
+        let copies = copies.iter().flat_map(|copies| copies.iter());
+        let managed = |at| state.server(at).is_some_and(|server| server.info.managed);
+        copies.filter(|(at, copy)| managed(**at) && copy.class() == class).count() as i64
+    };
+    let required = state.segment(segment).map_or(0, Segment::required_in_all);
+    vec![
+        ("required", required as i64),
+        ("serving", of(Class::Serving)),
+        ("arriving", of(Class::Arriving)),
+        ("leaving", of(Class::Leaving)),
+    ]
 }
 
 /// Every operation of a verified coordinator.

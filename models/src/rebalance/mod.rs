@@ -9,8 +9,10 @@ pub mod fleet;
 pub mod goal;
 mod judge;
 pub mod model;
+pub mod replay;
 #[cfg(feature = "checker")]
 pub mod runs;
+pub mod scenario;
 pub mod scope;
 pub mod scopes;
 pub mod tale;

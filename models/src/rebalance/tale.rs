@@ -114,7 +114,7 @@ pub(super) fn name(scope: &Scope, segment: SegmentId) -> String {
     if scope.segments == 1 { "S".into() } else { format!("S{}", segment.0) }
 }
 
-fn leader_name(scope: &Scope, leader: u8) -> String {
+pub(super) fn leader_name(scope: &Scope, leader: u8) -> String {
     if scope.budget.takeovers == 0 {
         "coordinator".into()
     } else {

@@ -1,7 +1,7 @@
 //! What a coordinator remembers.
 //!
 //! Two indices are kept: by segment, who may hold it; by server, what it may hold and what is queued. A copy
-//! is changed in one place only ([`State::set_copy`]), which keeps both and the list of what has to be
+//! is changed in one place only (`set_copy`), which keeps both and the list of what has to be
 //! decided again, so that a run costs what has changed.
 
 use super::super::event::{Rule, ServerInfo};
@@ -242,6 +242,12 @@ impl State {
     #[must_use]
     pub fn has_due(&self) -> bool {
         !self.due.is_empty() || self.picture.is_some()
+    }
+
+    /// Whether a weakened run has taken a picture that it will decide on.
+    #[must_use]
+    pub fn has_picture(&self) -> bool {
+        self.picture.is_some()
     }
 
     /// Whether a weakened coordinator has yet to commit a drop that it has asked for.

@@ -7,14 +7,21 @@ use super::run::Holder;
 
 /// Counts of one segment in one tier, or in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) loaded: i64,
-    pub(super) loading: i64,
-    pub(super) dropping: i64,
-    pub(super) moving_to: i64,
-    pub(super) moving_from: i64,
-    pub(super) required: i64,
-    pub(super) servers: i64,
+pub struct Counts {
+    /// Servers whose inventory lists it, also while they drop it or it moves away from them.
+    pub loaded: i64,
+    /// Loads and replicas in queues.
+    pub loading: i64,
+    /// Drops in queues.
+    pub dropping: i64,
+    /// Moves that are to arrive.
+    pub moving_to: i64,
+    /// Marks of moves that are to leave.
+    pub moving_from: i64,
+    /// Replicas that the rule requires.
+    pub required: i64,
+    /// Servers that rules and balancing use.
+    pub servers: i64,
 }
 
 impl Counts {
@@ -40,14 +47,17 @@ impl Counts {
         self.loaded - self.dropping
     }
 
-    /// Copies that there will be when all is done.
-    pub(super) fn projected(&self, fix: Fix) -> i64 {
+    /// Copies that there will be when all is done, as a variant has it.
+    #[must_use]
+    pub fn projected(&self, fix: Fix) -> i64 {
         let done_moves = self.moving_from - self.moving_to;
         let subtracted = if fix.subtracts_done_moves() { done_moves.max(0) } else { 0 };
         self.loaded_not_dropping() + self.loading - subtracted
     }
 
-    pub(super) fn required_and_loadable(&self) -> i64 {
+    /// What is required, as far as there are servers for it.
+    #[must_use]
+    pub fn required_and_loadable(&self) -> i64 {
         self.required.min(self.servers)
     }
 }

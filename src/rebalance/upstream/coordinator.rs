@@ -7,6 +7,7 @@ use super::super::guard::Guard;
 use super::super::message::{Action, Addressed, Answer, FromServer, Reply, Request, ToServer};
 use super::super::object::{Fence, Incarnation, SegmentId, ServerId, Term};
 use super::Fix;
+use super::account::Counts;
 use super::peon::{Act, Peon, Then};
 use super::run::Run;
 use crate::collections::Table;
@@ -109,6 +110,16 @@ impl State {
     #[must_use]
     pub fn run(&self) -> &Run {
         &self.run
+    }
+
+    /// What the run that is about to decide counts of a segment, in all tiers; `None` while its picture is
+    /// not complete.
+    #[must_use]
+    pub fn counts(&self, segment: SegmentId) -> Option<Counts> {
+        let Run::Ready(holders) = &self.run else { return None };
+        let rule = self.rules.get(&segment)?;
+        let required = rule.required.iter().map(|(_, count)| i64::from(*count)).sum();
+        Some(Counts { required, ..Counts::of(holders, segment, None) })
     }
 
     /// Callbacks that are due.

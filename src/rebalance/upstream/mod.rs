@@ -14,6 +14,7 @@ mod historical;
 mod peon;
 mod run;
 
+pub use account::Counts;
 pub use coordinator::{Callback, Coordinator, State};
 pub use historical::Historical;
 pub use peon::{Act, Entry, Peon};
