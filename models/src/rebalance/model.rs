@@ -56,14 +56,14 @@ pub enum Action {
     /// A message arrives.
     Deliver {
         /// Which, by its place on the wire.
-        letter: u8,
+        letter: u16,
         /// Whether it arrives a second time later.
         repeated: bool,
         /// Whether the load that it asks for fails at once.
         fails: bool,
     },
     /// A message is lost.
-    Lose(u8),
+    Lose(u16),
     /// A server's effect comes to its end, well or not.
     End(ServerId, u16, bool),
     /// Discovery shows a server no longer.
@@ -317,14 +317,14 @@ impl<F: Fleet> Model<F> {
                 && matches!(letter.mail, Mail::Asked(ToServer::Poll(_), _))
         };
         let poll = world.wire.iter().position(is_poll)?;
-        self.deliver(world, poll as u8, false, false, tale);
+        self.deliver(world, poll as u16, false, false, tale);
         let is_view = |letter: &Letter| {
             letter.leader == at
                 && letter.server == server
                 && matches!(letter.mail, Mail::Told(FromServer::View(_) | FromServer::Outdated(_)))
         };
         let view = world.wire.iter().position(is_view)?;
-        self.deliver(world, view as u8, false, false, tale);
+        self.deliver(world, view as u16, false, false, tale);
         debug_assert!(world.wire.len() <= before + 1 || before == 0);
         Some(())
     }
@@ -332,7 +332,7 @@ impl<F: Fleet> Model<F> {
     fn deliver(
         &self,
         world: &mut WorldOf<F>,
-        letter: u8,
+        letter: u16,
         repeated: bool,
         fails: bool,
         tale: &mut Tale,
@@ -560,6 +560,9 @@ impl<F: Fleet> Model<F> {
         else {
             return;
         };
+        if !self.witnesses {
+            return;
+        }
         let waits = world.leaders[usize::from(leader)].role.may_be_overdue();
         let waited_for = waits.contains(&(server, request.segment));
         let has = before.announces(request.segment);
