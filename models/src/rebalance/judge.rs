@@ -64,7 +64,8 @@ impl<F: Fleet> Model<F> {
 
     fn judge_new_drop(&self, world: &mut WorldOf<F>, at: u8, server: ServerId, segment: SegmentId) {
         let role = &world.leaders[usize::from(at)].role;
-        let mut basis = Basis::default();
+        let required = self.scope.required_after(world.operated);
+        let mut basis = Basis { required, ..Basis::default() };
         let mut sure = 0;
         for other in self.scope.ids().filter(|id| self.managed(*id)) {
             let node = &world.servers[usize::from(other.0)];
@@ -77,7 +78,6 @@ impl<F: Fleet> Model<F> {
             basis.others |= 1 << other.0;
             sure += u16::from(!self.is_doomed(world, other, segment));
         }
-        let required = self.scope.required_after(world.operated);
         let heeded = self.heeds(world, server, at);
         if sure == 0 && required > 0 && heeded && self.judges(Property::DropJustified) {
             break_once(&mut world.broken, Broken::Unjustified(segment, server));
@@ -152,7 +152,8 @@ impl<F: Fleet> Model<F> {
             let node = &world.servers[usize::from(other.0)];
             basis.others >> other.0 & 1 == 1 && node.crashed_away.contains(&segment)
         };
-        let required = self.scope.required_after(world.operated);
+        // More may be required since: that the drop is on its way is then a fact, and no fault.
+        let required = self.scope.required_after(world.operated).min(basis.required);
         let facts = Dropped {
             required: usize::from(required),
             served_at_decision: usize::from(basis.served),
