@@ -229,7 +229,12 @@ impl<F: Fleet> Model<F> {
         }
     }
 
-    pub(super) fn enabled_of_server(&self, world: &WorldOf<F>, server: ServerId, actions: &mut Vec<Action>) {
+    pub(super) fn enabled_of_server(
+        &self,
+        world: &WorldOf<F>,
+        server: ServerId,
+        actions: &mut Vec<Action>,
+    ) {
         let node = &world.servers[usize::from(server.0)];
         if node.role.is_none() {
             actions.push(Action::Restart(server));

@@ -116,6 +116,8 @@ pub trait Leads {
     fn callbacks(&self) -> usize;
     /// Whether it believes that a server serves a segment.
     fn believes(&self, server: ServerId, segment: SegmentId) -> bool;
+    /// Whether it decides nothing on a server before a view of it has come.
+    fn awaits_view(&self, server: ServerId) -> bool;
     /// Whether a run has anything to go on with, a proposed move aside.
     fn may_run(&self) -> bool;
     /// Whether the next phase of the run decides, so that the outside's choices matter.
@@ -222,6 +224,10 @@ impl Leads for State {
         self.copy(segment, server).has
     }
 
+    fn awaits_view(&self, server: ServerId) -> bool {
+        self.server(server).is_some_and(|server| !server.fenced)
+    }
+
     fn may_run(&self) -> bool {
         self.has_due()
     }
@@ -299,6 +305,10 @@ impl Leads for upstream::State {
 
     fn believes(&self, server: ServerId, segment: SegmentId) -> bool {
         self.view(server).is_some_and(|view| view.segments.contains(&segment))
+    }
+
+    fn awaits_view(&self, _server: ServerId) -> bool {
+        false
     }
 
     fn may_run(&self) -> bool {

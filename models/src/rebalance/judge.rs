@@ -78,7 +78,9 @@ impl<F: Fleet> Model<F> {
             basis.others |= 1 << other.0;
             sure += u16::from(!self.is_doomed(world, other, segment));
         }
-        let heeded = self.heeds(world, server, at);
+        // A copy that a crash has taken already cannot be dropped, and nothing depends on its drop.
+        let gone = world.servers[usize::from(server.0)].crashed_away.contains(&segment);
+        let heeded = self.heeds(world, server, at) && !gone;
         if sure == 0 && required > 0 && heeded && self.judges(Property::DropJustified) {
             break_once(&mut world.broken, Broken::Unjustified(segment, server));
         }
@@ -152,8 +154,8 @@ impl<F: Fleet> Model<F> {
             let node = &world.servers[usize::from(other.0)];
             basis.others >> other.0 & 1 == 1 && node.crashed_away.contains(&segment)
         };
-        // More may be required since: that the drop is on its way is then a fact, and no fault.
-        let required = self.scope.required_after(world.operated).min(basis.required);
+        // More may be required now: that the drop is on its way is then a fact, and no fault.
+        let required = basis.required;
         let facts = Dropped {
             required: usize::from(required),
             served_at_decision: usize::from(basis.served),

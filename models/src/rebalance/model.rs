@@ -236,9 +236,11 @@ impl<F: Fleet> Model<F> {
         }
         for at in 0..world.leaders.len() as u8 {
             for server in self.scope.ids() {
-                if world.leaders[usize::from(at)].role.term().is_some()
-                    && !self.is_shown_truth(world, at, server)
-                {
+                let leader = &world.leaders[usize::from(at)];
+                let is_up = world.servers[usize::from(server.0)].role.is_some();
+                let awaited = is_up && leader.sees(server) && leader.role.awaits_view(server);
+                let shown = self.is_shown_truth(world, at, server) && !awaited;
+                if leader.role.term().is_some() && !shown {
                     self.renew(world, at, server, &mut Tale::untold());
                 }
             }
@@ -257,6 +259,7 @@ impl<F: Fleet> Model<F> {
     fn operate(&self, world: &mut WorldOf<F>, tale: &mut Tale) {
         let operation = self.scope.operator[usize::from(world.operated)];
         world.operated += 1;
+        self.lower_bases(world);
         for at in 0..world.leaders.len() as u8 {
             if world.leaders[usize::from(at)].role.term().is_none() {
                 continue;
@@ -277,6 +280,19 @@ impl<F: Fleet> Model<F> {
                 }
             }
         }
+    }
+
+    /// A drop is judged by the least that was required since it was decided.
+    fn lower_bases(&self, world: &mut WorldOf<F>) {
+        let required = self.scope.required_after(world.operated);
+        let lower = |basis: &mut Basis| basis.required = basis.required.min(required);
+        world.decisions.iter_mut().for_each(|decision| lower(&mut decision.basis));
+        for letter in &mut world.wire {
+            if let Mail::Asked(_, basis) = &mut letter.mail {
+                lower(basis);
+            }
+        }
+        world.wire.sort_unstable();
     }
 
     fn crash(&self, world: &mut WorldOf<F>, server: ServerId, takes_disk: bool) {
