@@ -292,7 +292,8 @@ impl Inspected for coordinator::State {
             loads.map(move |(at, _)| (id, *at))
         });
         let full = |at: ServerId| {
-            self.server(at).is_some_and(|server| server.used_bytes > server.info.capacity_bytes)
+            self.server(at)
+                .is_some_and(|server| server.used_bytes > u128::from(server.info.capacity_bytes))
         };
         let mut new = loads.filter(|(id, at)| full(*at) && decided(*id, *at));
         new.next().map(|(_, at)| at)

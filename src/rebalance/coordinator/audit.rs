@@ -21,9 +21,9 @@ pub enum IndexFault {
         /// Which server.
         server: ServerId,
         /// What the index has.
-        kept: u64,
+        kept: u128,
         /// What the table gives.
-        counted: u64,
+        counted: u128,
     },
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for IndexFault {
 struct Counted {
     holds: Vec<SegmentId>,
     queue: Vec<(Kind, Reverse<SegmentId>)>,
-    used_bytes: u64,
+    used_bytes: u128,
 }
 
 impl Counted {
@@ -86,13 +86,13 @@ fn count(
     id: SegmentId,
     segment: &Segment,
 ) -> Result<(), IndexFault> {
-    let size = segment.rule.as_ref().map_or(0, |rule| rule.size_bytes);
+    let size = u128::from(segment.size_bytes());
     for (at, copy) in segment.copies.iter() {
         let of = counted.get_mut(at).ok_or(IndexFault::NoServer(*at, id))?;
         of.holds.push(id);
         of.queue.extend(copy.operation.map(|op| (op.kind, Reverse(id))));
         if copy.takes_space() {
-            of.used_bytes = of.used_bytes.saturating_add(size);
+            of.used_bytes += size;
         }
     }
     Ok(())
