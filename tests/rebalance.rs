@@ -213,6 +213,8 @@ fn a_move_from_start_to_end() {
     assert_eq!(leader.take(go(Task::Send(B))), [(B, ToServer::Request(load))]);
     let fetch = HistoricalEffect::Fetch(SEGMENT);
     assert_eq!(b.receive(ToServer::Request(load)), [(1, fetch)]);
+    // While it is worked on, there is nothing to answer.
+    assert_eq!(b.receive(ToServer::Request(load)), []);
     let loaded = answer(load, Answer::Done, true, stamp(9, 1));
     assert_eq!(b.end(1, Outcome::Done), [(0, HistoricalEffect::Send(loaded.clone()))]);
 
