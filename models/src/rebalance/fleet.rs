@@ -94,16 +94,40 @@ pub trait Fleet: Clone + Send + Sync + 'static {
     fn roles(&self) -> (Self::Coordinator, Self::Historical);
 }
 
+/// What is decided and not settled, each in order.
+#[derive(Debug, Default)]
+pub struct Decided {
+    /// Drops.
+    pub drops: Vec<(ServerId, SegmentId)>,
+    /// Loads, those of moves left out.
+    pub loads: Vec<(ServerId, SegmentId)>,
+    /// Loads of moves.
+    pub moves: Vec<(ServerId, SegmentId)>,
+}
+
+impl Decided {
+    fn sorted(mut self) -> Self {
+        for all in [&mut self.drops, &mut self.loads, &mut self.moves] {
+            all.sort_unstable();
+        }
+        self
+    }
+}
+
 /// What a world sees of a coordinator's state.
 pub trait Leads {
     /// The term it leads in.
     fn term(&self) -> Option<Term>;
+    /// What is decided and not settled.
+    fn decided(&self) -> Decided;
     /// Drops that are decided and not settled.
-    fn drops(&self) -> Vec<(ServerId, SegmentId)>;
-    /// Loads that are decided and not settled, those of moves left out.
-    fn loads(&self) -> Vec<(ServerId, SegmentId)>;
-    /// Loads of moves.
-    fn moves(&self) -> Vec<(ServerId, SegmentId)>;
+    fn drops(&self) -> Vec<(ServerId, SegmentId)> {
+        self.decided().drops
+    }
+    /// Loads of moves that are decided and not settled.
+    fn moves(&self) -> Vec<(ServerId, SegmentId)> {
+        self.decided().moves
+    }
     /// Whether something was never sent to a server.
     fn has_unsent(&self, server: ServerId) -> bool;
     /// What was sent to a server and has no answer.
@@ -180,22 +204,18 @@ impl Leads for State {
         State::term(self)
     }
 
-    fn drops(&self) -> Vec<(ServerId, SegmentId)> {
-        let drops = operations(self).filter(|(_, _, kind, _)| *kind == Kind::Drop);
-        drops.map(|(at, id, ..)| (at, id)).collect()
-    }
-
-    fn loads(&self) -> Vec<(ServerId, SegmentId)> {
-        // A load that is late may have been one of a move.
-        let loads = operations(self).filter(|(_, _, kind, phase)| {
-            matches!(kind, Kind::Load | Kind::Replicate) && !matches!(phase, Phase::Late(_))
-        });
-        loads.map(|(at, id, ..)| (at, id)).collect()
-    }
-
-    fn moves(&self) -> Vec<(ServerId, SegmentId)> {
-        let moves = operations(self).filter(|(_, _, kind, _)| *kind == Kind::MoveTo);
-        moves.map(|(at, id, ..)| (at, id)).collect()
+    fn decided(&self) -> Decided {
+        let mut decided = Decided::default();
+        for (at, id, kind, phase) in operations(self) {
+            match (kind, phase) {
+                (Kind::Drop, _) => decided.drops.push((at, id)),
+                (Kind::MoveTo, _) => decided.moves.push((at, id)),
+                // A load that is late may have been one of a move.
+                (Kind::Load | Kind::Replicate, Phase::Late(_)) => {}
+                (Kind::Load | Kind::Replicate, _) => decided.loads.push((at, id)),
+            }
+        }
+        decided.sorted()
     }
 
     fn has_unsent(&self, server: ServerId) -> bool {
@@ -261,20 +281,17 @@ impl Leads for upstream::State {
         upstream::State::term(self)
     }
 
-    fn drops(&self) -> Vec<(ServerId, SegmentId)> {
-        let drops = entries(self).filter(|(_, _, act, _)| *act == Act::Drop);
-        drops.map(|(at, id, ..)| (at, id)).collect()
-    }
-
-    fn loads(&self) -> Vec<(ServerId, SegmentId)> {
-        let loads =
-            entries(self).filter(|(_, _, act, _)| matches!(act, Act::Load | Act::Replicate));
-        loads.map(|(at, id, ..)| (at, id)).collect()
-    }
-
-    fn moves(&self) -> Vec<(ServerId, SegmentId)> {
-        let moves = entries(self).filter(|(_, _, act, _)| *act == Act::MoveTo);
-        moves.map(|(at, id, ..)| (at, id)).collect()
+    fn decided(&self) -> Decided {
+        let mut decided = Decided::default();
+        for (at, id, act, _) in entries(self) {
+            match act {
+                Act::Drop => decided.drops.push((at, id)),
+                Act::Load | Act::Replicate => decided.loads.push((at, id)),
+                Act::MoveTo => decided.moves.push((at, id)),
+                Act::MoveFrom => {}
+            }
+        }
+        decided.sorted()
     }
 
     fn has_unsent(&self, server: ServerId) -> bool {

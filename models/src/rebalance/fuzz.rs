@@ -10,13 +10,13 @@
 //! |   | 4-5 | views: swift, in flight, fresh, swift only before a run |
 //! |   | 6 | loads take time |
 //! |   | 7 | deletions take time |
-//! | 1 | 0-5 | segments, 1 to 40 |
+//! | 1 | 0-5 | segments, 1 to 40, growing with the square |
 //! |   | 6-7 | required replicas: 1, 2, 3, 0 |
 //! | 2 | 0-2 | the operator, see [`OPERATORS`] |
 //! |   | 3-4 | changes of leader, 0 to 2 |
 //! |   | 5 | the last server is the target of a clone |
 //! |   | 6 | the goal is asked for at the end |
-//! |   | 7 | each event is taken once only, which is faster and says nothing of purity |
+//! |   | 7 | nothing is looked at but what the model judges and the indices, which is faster |
 //! | 3 | | kinds of faults: repeated request, overdue answer, lost message, failed load, flap, crash, lost disk, and no move |
 //! | 4 | 0-3 | how often each kind of fault may happen, 0 to 15 |
 //! |   | 4-7 | how many moves may begin, 4 to 64 |
@@ -51,9 +51,9 @@
 //! - no load is decided that a server has, as far as is known, no room for (P6);
 //! - no request is sent while another on the same segment and server is unsettled (P4), counted from the
 //!   messages alone;
-//! - the same event again gives the same world;
+//! - the same event again gives the same world (of every few events);
 //! - states that are equal hash equal, and others do not;
-//! - a state read from its JSON is the same (after some events only, and at the end).
+//! - a state read from its JSON is the same (of some, and of the last).
 //!
 //! At the end, if asked for and possible: with no further fault, all in turn reach the goal.
 
@@ -87,6 +87,9 @@ const MAX_EVENTS: usize = 256;
 
 /// How many events two that talk may take.
 const LONGEST_TALK: usize = 24;
+
+/// After how many events one is taken twice.
+const EVENTS_BETWEEN_DOUBLES: usize = 4;
 
 /// After how many events a state is written and read.
 const EVENTS_BETWEEN_READS: usize = 32;
@@ -170,7 +173,9 @@ fn is_set(data: &[u8], at: usize, bit: u32) -> bool {
 
 /// The world that the first bytes choose.
 fn world_of(data: &[u8]) -> Scope {
-    let segments = 1 + usize::from(bits(data, 1, 0, 6)) % SEGMENTS.len();
+    // Few more often than many: what two segments do to each other, three seldom do worse.
+    let root = usize::from(bits(data, 1, 0, 6));
+    let segments = 1 + root * root * SEGMENTS.len() / (64 * 62 + 2);
     Scope {
         name: "fuzz",
         question: "What a random walk finds.",
@@ -587,7 +592,8 @@ where
         // Refused: nothing has happened.
         let Some(next) = next else { return Ok(()) };
         let again = || self.model.apply(&self.world, action, &mut Tale::untold());
-        if self.thorough && again().as_ref() != Some(&next) {
+        let twice = self.thorough && self.taken.len().is_multiple_of(EVENTS_BETWEEN_DOUBLES);
+        if twice && again().as_ref() != Some(&next) {
             return Err(Breach("the same event gives two worlds".into()));
         }
         self.note(&next, action);

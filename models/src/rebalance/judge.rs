@@ -35,24 +35,26 @@ impl<F: Fleet> Model<F> {
         tale: &mut Tale,
     ) {
         let after = &world.leaders[usize::from(at)].role;
-        let (drops, dropped) = (before.drops(), after.drops());
-        let (loads, loaded) = (before.loads(), after.loads());
-        let (moves, moved) = (before.moves(), after.moves());
+        let (old, new) = (before.decided(), after.decided());
         let contradiction = after.contradiction();
-        let gone = |d: &Decision| d.leader == at && !dropped.contains(&(d.server, d.segment));
+        let gone = |d: &Decision| {
+            d.leader == at && new.drops.binary_search(&(d.server, d.segment)).is_err()
+        };
         world.decisions.retain(|decision| !gone(decision));
-        for (server, segment) in dropped.iter().filter(|drop| !drops.contains(drop)) {
+        let is_new =
+            |pair: &&(ServerId, SegmentId), known: &[_]| known.binary_search(*pair).is_err();
+        for (server, segment) in new.drops.iter().filter(|drop| is_new(drop, &old.drops)) {
             tale.decides_to(&self.scope, at, "drop", *segment, *server);
             self.judge_new_drop(world, at, *server, *segment);
         }
-        for (server, segment) in loaded.iter().filter(|load| !loads.contains(load)) {
+        for (server, segment) in new.loads.iter().filter(|load| is_new(load, &old.loads)) {
             // A move that is found late is a plain load from then on.
-            if !moves.contains(&(*server, *segment)) {
+            if old.moves.binary_search(&(*server, *segment)).is_err() {
                 tale.decides_to(&self.scope, at, "load", *segment, *server);
                 self.judge_new_load(world, *server, *segment);
             }
         }
-        for (server, segment) in moved.iter().filter(|load| !moves.contains(load)) {
+        for (server, segment) in new.moves.iter().filter(|load| is_new(load, &old.moves)) {
             tale.decides_to(&self.scope, at, "move", *segment, *server);
             world.left.moves = world.left.moves.saturating_sub(1);
         }
