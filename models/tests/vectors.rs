@@ -174,7 +174,8 @@ impl Differences {
 fn every_file_has_a_test_and_every_reason_a_file() {
     let entries = std::fs::read_dir(directory()).expect("there are vectors");
     let names = entries.map(|entry| entry.expect("it can be listed").file_name());
-    let names: BTreeSet<_> = names.map(|name| name.into_string().expect("plain")).collect();
+    let names = names.map(|name| name.into_string().expect("plain"));
+    let names: BTreeSet<_> = names.filter(|name| name.starts_with("cortex-")).collect();
     let tested = [PLANNER, MARKERS, STATUS, CLEANER, GROUPER];
     assert_eq!(names, tested.map(str::to_owned).into());
     assert!(NOT_YET.iter().all(|(file, ..)| tested.contains(file)));

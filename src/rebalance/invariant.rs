@@ -3,7 +3,7 @@
 /// Who served a segment when a drop took effect, on servers that rules and balancing use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// How many replicas the rule requires.
+    /// How many replicas the rule requires, or the fewest that it has required since the drop was decided.
     pub required: usize,
     /// How many served when the drop was decided, this one included.
     pub served_at_decision: usize,
@@ -90,7 +90,7 @@ impl Property {
                 "P1: no drop takes the last copy of a segment that is required, as it would be without crashes."
             }
             Self::RequiredKept => {
-                "P2: no drop leaves fewer copies than are required, or than were there when it was decided."
+                "P2: no drop leaves fewer copies than were required all the time since it was decided, or than were there then."
             }
             Self::DropJustified => {
                 "P3: when a drop is decided, another copy serves that no drop is on its way to."

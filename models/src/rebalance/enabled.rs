@@ -34,8 +34,19 @@ impl<F: Fleet> Model<F> {
     }
 
     fn enabled_of_leader(&self, world: &WorldOf<F>, at: u8, actions: &mut Vec<Action>) {
-        let leader = &world.leaders[usize::from(at)];
-        let role = &leader.role;
+        self.enabled_within_leader(world, at, actions);
+        self.enabled_moves(world, at, actions);
+        self.enabled_of_links(world, at, actions);
+    }
+
+    /// What a coordinator may do by itself, moves aside.
+    pub(super) fn enabled_within_leader(
+        &self,
+        world: &WorldOf<F>,
+        at: u8,
+        actions: &mut Vec<Action>,
+    ) {
+        let role = &world.leaders[usize::from(at)].role;
         for callback in 0..role.callbacks() as u8 {
             actions.push(Action::Go(at, Task::Callback(callback)));
         }
@@ -46,34 +57,21 @@ impl<F: Fleet> Model<F> {
         if at + 1 < started {
             actions.push(Action::Depose(at));
         }
-        self.runs(world, at, actions);
+        if role.may_run() && !self.is_early(world, at) {
+            let picks = if role.decides_next() { self.scope.picks.max(1) } else { 1 };
+            actions.extend((0..picks).map(|pick| Action::Run(at, pick, None)));
+        }
+    }
+
+    /// What may happen between a coordinator and its servers, but for what is on the wire.
+    pub(super) fn enabled_of_links(&self, world: &WorldOf<F>, at: u8, actions: &mut Vec<Action>) {
+        let leader = &world.leaders[usize::from(at)];
+        let role = &leader.role;
+        if role.term().is_none() {
+            return;
+        }
         for server in self.scope.ids() {
-            let node = &world.servers[usize::from(server.0)];
-            if !leader.sees(server) {
-                if node.role.is_some() {
-                    actions.push(Action::Appear(at, server));
-                }
-                continue;
-            }
-            if node.role.is_none() || world.left.flaps > 0 {
-                actions.push(Action::Vanish(at, server));
-            }
-            if self.may_send(world, at, server) && !self.is_full(world, at, server) {
-                actions.push(Action::Go(at, Task::Send(server)));
-            }
-            match self.scope.views {
-                Views::Fresh => {}
-                Views::Swift | Views::Prompt => {
-                    if node.role.is_some() {
-                        actions.push(Action::View(at, server));
-                    }
-                }
-                Views::InFlight => {
-                    if !self.is_polling(world, at, server) && !self.is_full(world, at, server) {
-                        actions.push(Action::Go(at, Task::Poll(server)));
-                    }
-                }
-            }
+            self.enabled_of_link(world, at, server, actions);
         }
         if world.left.overdue > 0 {
             let overdue = role.may_be_overdue().into_iter();
@@ -83,33 +81,81 @@ impl<F: Fleet> Model<F> {
         }
     }
 
-    /// A run's next phase, with each choice of the outside that may matter to it.
-    fn runs(&self, world: &WorldOf<F>, at: u8, actions: &mut Vec<Action>) {
-        let role = &world.leaders[usize::from(at)].role;
-        let early = self.scope.views == Views::Prompt
-            && role.begins_next()
-            && !self.scope.ids().all(|server| self.is_shown_truth(world, at, server));
-        if early {
+    /// What may happen between a leading coordinator and one server.
+    pub(super) fn enabled_of_link(
+        &self,
+        world: &WorldOf<F>,
+        at: u8,
+        server: ServerId,
+        actions: &mut Vec<Action>,
+    ) {
+        let node = &world.servers[usize::from(server.0)];
+        if !world.leaders[usize::from(at)].sees(server) {
+            if node.role.is_some() {
+                actions.push(Action::Appear(at, server));
+            }
             return;
         }
-        let decides = role.decides_next();
-        if role.may_run() {
-            let picks = if decides { self.scope.picks.max(1) } else { 1 };
-            actions.extend((0..picks).map(|pick| Action::Run(at, pick, None)));
+        if node.role.is_none() || world.left.flaps > 0 {
+            actions.push(Action::Vanish(at, server));
         }
-        if decides && world.left.moves > 0 {
+        if self.may_send(world, at, server) && !self.is_full(world, at, server) {
+            actions.push(Action::Go(at, Task::Send(server)));
+        }
+        match self.scope.views {
+            Views::Fresh => {}
+            Views::Swift | Views::Prompt => {
+                if node.role.is_some() {
+                    actions.push(Action::View(at, server));
+                }
+            }
+            Views::InFlight => {
+                if !self.is_polling(world, at, server) && !self.is_full(world, at, server) {
+                    actions.push(Action::Go(at, Task::Poll(server)));
+                }
+            }
+        }
+    }
+
+    /// Whether a run would begin before every view shows the truth, where the scope forbids that.
+    fn is_early(&self, world: &WorldOf<F>, at: u8) -> bool {
+        self.scope.views == Views::Prompt
+            && world.leaders[usize::from(at)].role.begins_next()
+            && !self.scope.ids().all(|server| self.is_shown_truth(world, at, server))
+    }
+
+    /// Moves that the next phase of a run may be proposed.
+    fn enabled_moves(&self, world: &WorldOf<F>, at: u8, actions: &mut Vec<Action>) {
+        if self.takes_moves(world, at) {
             for segment in self.scope.segment_ids() {
                 self.moves_of(world, at, segment, actions);
             }
         }
     }
 
-    fn moves_of(&self, world: &WorldOf<F>, at: u8, segment: SegmentId, actions: &mut Vec<Action>) {
+    /// Whether the next phase of a coordinator's run may be proposed a move.
+    pub(super) fn takes_moves(&self, world: &WorldOf<F>, at: u8) -> bool {
         let role = &world.leaders[usize::from(at)].role;
-        for from in self.scope.ids().filter(|from| role.believes(*from, segment)) {
-            for to in self.scope.ids().filter(|to| !role.believes(*to, segment)) {
-                actions.push(Action::Run(at, 0, Some(Move { segment, from, to })));
-            }
+        role.term().is_some()
+            && world.left.moves > 0
+            && role.decides_next()
+            && !self.is_early(world, at)
+    }
+
+    /// Moves of one segment, from wherever it is believed to be to wherever it is not.
+    pub(super) fn moves_of(
+        &self,
+        world: &WorldOf<F>,
+        at: u8,
+        segment: SegmentId,
+        actions: &mut Vec<Action>,
+    ) {
+        let role = &world.leaders[usize::from(at)].role;
+        let (holders, others): (Vec<_>, Vec<_>) =
+            self.scope.ids().partition(|server| role.believes(*server, segment));
+        for from in holders {
+            let moves = others.iter().map(|to| Move { segment, from, to: *to });
+            actions.extend(moves.map(|proposed| Action::Run(at, 0, Some(proposed))));
         }
     }
 
@@ -157,12 +203,12 @@ impl<F: Fleet> Model<F> {
         })
     }
 
-    fn enabled_of_wire(&self, world: &WorldOf<F>, actions: &mut Vec<Action>) {
+    pub(super) fn enabled_of_wire(&self, world: &WorldOf<F>, actions: &mut Vec<Action>) {
         for (place, letter) in world.wire.iter().enumerate() {
             if place > 0 && world.wire[place - 1] == *letter {
                 continue;
             }
-            let at = place as u8;
+            let at = place as u16;
             let node = &world.servers[usize::from(letter.server.0)];
             let request = match &letter.mail {
                 Mail::Asked(ToServer::Request(request), _) => Some(request),
@@ -186,7 +232,12 @@ impl<F: Fleet> Model<F> {
         }
     }
 
-    fn enabled_of_server(&self, world: &WorldOf<F>, server: ServerId, actions: &mut Vec<Action>) {
+    pub(super) fn enabled_of_server(
+        &self,
+        world: &WorldOf<F>,
+        server: ServerId,
+        actions: &mut Vec<Action>,
+    ) {
         let node = &world.servers[usize::from(server.0)];
         if node.role.is_none() {
             actions.push(Action::Restart(server));

@@ -121,16 +121,40 @@ pub enum Reading {
     AtOnce,
 }
 
+/// What is decided and not settled, each in order.
+#[derive(Debug, Default)]
+pub struct Decided {
+    /// Drops.
+    pub drops: Vec<(ServerId, SegmentId)>,
+    /// Loads, those of moves left out.
+    pub loads: Vec<(ServerId, SegmentId)>,
+    /// Loads of moves.
+    pub moves: Vec<(ServerId, SegmentId)>,
+}
+
+impl Decided {
+    fn sorted(mut self) -> Self {
+        for all in [&mut self.drops, &mut self.loads, &mut self.moves] {
+            all.sort_unstable();
+        }
+        self
+    }
+}
+
 /// What a world sees of a coordinator's state.
 pub trait Leads {
     /// The term it leads in.
     fn term(&self) -> Option<Term>;
+    /// What is decided and not settled.
+    fn decided(&self) -> Decided;
     /// Drops that are decided and not settled.
-    fn drops(&self) -> Vec<(ServerId, SegmentId)>;
-    /// Loads that are decided and not settled, those of moves left out.
-    fn loads(&self) -> Vec<(ServerId, SegmentId)>;
-    /// Loads of moves.
-    fn moves(&self) -> Vec<(ServerId, SegmentId)>;
+    fn drops(&self) -> Vec<(ServerId, SegmentId)> {
+        self.decided().drops
+    }
+    /// Loads of moves that are decided and not settled.
+    fn moves(&self) -> Vec<(ServerId, SegmentId)> {
+        self.decided().moves
+    }
     /// Whether something was never sent to a server.
     fn has_unsent(&self, server: ServerId) -> bool;
     /// What was sent to a server and has no answer.
@@ -143,6 +167,8 @@ pub trait Leads {
     fn callbacks(&self) -> usize;
     /// Whether it believes that a server serves a segment.
     fn believes(&self, server: ServerId, segment: SegmentId) -> bool;
+    /// Whether it decides nothing on a server before a view of it has come.
+    fn awaits_view(&self, server: ServerId) -> bool;
     /// Whether a run has anything to go on with, a proposed move aside.
     fn may_run(&self) -> bool;
     /// Whether the next phase of the run decides, so that the outside's choices matter.
@@ -273,22 +299,18 @@ impl Leads for State {
         State::term(self)
     }
 
-    fn drops(&self) -> Vec<(ServerId, SegmentId)> {
-        let drops = operations(self).filter(|(_, _, kind, _)| *kind == Kind::Drop);
-        drops.map(|(at, id, ..)| (at, id)).collect()
-    }
-
-    fn loads(&self) -> Vec<(ServerId, SegmentId)> {
-        // A load that is late may have been one of a move.
-        let loads = operations(self).filter(|(_, _, kind, phase)| {
-            matches!(kind, Kind::Load | Kind::Replicate) && !matches!(phase, Phase::Late(_))
-        });
-        loads.map(|(at, id, ..)| (at, id)).collect()
-    }
-
-    fn moves(&self) -> Vec<(ServerId, SegmentId)> {
-        let moves = operations(self).filter(|(_, _, kind, _)| *kind == Kind::MoveTo);
-        moves.map(|(at, id, ..)| (at, id)).collect()
+    fn decided(&self) -> Decided {
+        let mut decided = Decided::default();
+        for (at, id, kind, phase) in operations(self) {
+            match (kind, phase) {
+                (Kind::Drop, _) => decided.drops.push((at, id)),
+                (Kind::MoveTo, _) => decided.moves.push((at, id)),
+                // A load that is late may have been one of a move.
+                (Kind::Load | Kind::Replicate, Phase::Late(_)) => {}
+                (Kind::Load | Kind::Replicate, _) => decided.loads.push((at, id)),
+            }
+        }
+        decided.sorted()
     }
 
     fn has_unsent(&self, server: ServerId) -> bool {
@@ -315,6 +337,10 @@ impl Leads for State {
 
     fn believes(&self, server: ServerId, segment: SegmentId) -> bool {
         self.copy(segment, server).has
+    }
+
+    fn awaits_view(&self, server: ServerId) -> bool {
+        self.server(server).is_some_and(|server| !server.fenced)
     }
 
     fn may_run(&self) -> bool {
@@ -362,20 +388,17 @@ impl Leads for upstream::State {
         upstream::State::term(self)
     }
 
-    fn drops(&self) -> Vec<(ServerId, SegmentId)> {
-        let drops = entries(self).filter(|(_, _, act, _)| *act == Act::Drop);
-        drops.map(|(at, id, ..)| (at, id)).collect()
-    }
-
-    fn loads(&self) -> Vec<(ServerId, SegmentId)> {
-        let loads =
-            entries(self).filter(|(_, _, act, _)| matches!(act, Act::Load | Act::Replicate));
-        loads.map(|(at, id, ..)| (at, id)).collect()
-    }
-
-    fn moves(&self) -> Vec<(ServerId, SegmentId)> {
-        let moves = entries(self).filter(|(_, _, act, _)| *act == Act::MoveTo);
-        moves.map(|(at, id, ..)| (at, id)).collect()
+    fn decided(&self) -> Decided {
+        let mut decided = Decided::default();
+        for (at, id, act, _) in entries(self) {
+            match act {
+                Act::Drop => decided.drops.push((at, id)),
+                Act::Load | Act::Replicate => decided.loads.push((at, id)),
+                Act::MoveTo => decided.moves.push((at, id)),
+                Act::MoveFrom => {}
+            }
+        }
+        decided.sorted()
     }
 
     fn has_unsent(&self, server: ServerId) -> bool {
@@ -406,6 +429,10 @@ impl Leads for upstream::State {
 
     fn believes(&self, server: ServerId, segment: SegmentId) -> bool {
         self.view(server).is_some_and(|view| view.segments.contains(&segment))
+    }
+
+    fn awaits_view(&self, _server: ServerId) -> bool {
+        false
     }
 
     fn may_run(&self) -> bool {

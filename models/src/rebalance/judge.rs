@@ -35,24 +35,26 @@ impl<F: Fleet> Model<F> {
         tale: &mut Tale,
     ) {
         let after = &world.leaders[usize::from(at)].role;
-        let (drops, dropped) = (before.drops(), after.drops());
-        let (loads, loaded) = (before.loads(), after.loads());
-        let (moves, moved) = (before.moves(), after.moves());
+        let (old, new) = (before.decided(), after.decided());
         let contradiction = after.contradiction();
-        let gone = |d: &Decision| d.leader == at && !dropped.contains(&(d.server, d.segment));
+        let gone = |d: &Decision| {
+            d.leader == at && new.drops.binary_search(&(d.server, d.segment)).is_err()
+        };
         world.decisions.retain(|decision| !gone(decision));
-        for (server, segment) in dropped.iter().filter(|drop| !drops.contains(drop)) {
+        let is_new =
+            |pair: &&(ServerId, SegmentId), known: &[_]| known.binary_search(*pair).is_err();
+        for (server, segment) in new.drops.iter().filter(|drop| is_new(drop, &old.drops)) {
             tale.decides_to(&self.scope, at, "drop", *segment, *server);
             self.judge_new_drop(world, at, *server, *segment);
         }
-        for (server, segment) in loaded.iter().filter(|load| !loads.contains(load)) {
+        for (server, segment) in new.loads.iter().filter(|load| is_new(load, &old.loads)) {
             // A move that is found late is a plain load from then on.
-            if !moves.contains(&(*server, *segment)) {
+            if old.moves.binary_search(&(*server, *segment)).is_err() {
                 tale.decides_to(&self.scope, at, "load", *segment, *server);
                 self.judge_new_load(world, *server, *segment);
             }
         }
-        for (server, segment) in moved.iter().filter(|load| !moves.contains(load)) {
+        for (server, segment) in new.moves.iter().filter(|load| is_new(load, &old.moves)) {
             tale.decides_to(&self.scope, at, "move", *segment, *server);
             world.left.moves = world.left.moves.saturating_sub(1);
         }
@@ -64,7 +66,8 @@ impl<F: Fleet> Model<F> {
 
     fn judge_new_drop(&self, world: &mut WorldOf<F>, at: u8, server: ServerId, segment: SegmentId) {
         let role = &world.leaders[usize::from(at)].role;
-        let mut basis = Basis::default();
+        let required = self.scope.required_after(world.operated);
+        let mut basis = Basis { required, ..Basis::default() };
         let mut sure = 0;
         for other in self.scope.ids().filter(|id| self.managed(*id)) {
             let node = &world.servers[usize::from(other.0)];
@@ -77,8 +80,9 @@ impl<F: Fleet> Model<F> {
             basis.others |= 1 << other.0;
             sure += u16::from(!self.is_doomed(world, other, segment));
         }
-        let required = self.scope.required_after(world.operated);
-        let heeded = self.heeds(world, server, at);
+        // A copy that a crash has taken already cannot be dropped, and nothing depends on its drop.
+        let gone = world.servers[usize::from(server.0)].crashed_away.contains(&segment);
+        let heeded = self.heeds(world, server, at) && !gone;
         if sure == 0 && required > 0 && heeded && self.judges(Property::DropJustified) {
             break_once(&mut world.broken, Broken::Unjustified(segment, server));
         }
@@ -152,7 +156,8 @@ impl<F: Fleet> Model<F> {
             let node = &world.servers[usize::from(other.0)];
             basis.others >> other.0 & 1 == 1 && node.crashed_away.contains(&segment)
         };
-        let required = self.scope.required_after(world.operated);
+        // More may be required now: that the drop is on its way is then a fact, and no fault.
+        let required = basis.required;
         let facts = Dropped {
             required: usize::from(required),
             served_at_decision: usize::from(basis.served),

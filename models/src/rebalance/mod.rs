@@ -6,6 +6,7 @@ pub mod coverage;
 mod enabled;
 pub mod ending;
 pub mod fleet;
+pub mod fuzz;
 pub mod goal;
 mod judge;
 pub mod model;

@@ -56,14 +56,14 @@ pub enum Action {
     /// A message arrives.
     Deliver {
         /// Which, by its place on the wire.
-        letter: u8,
+        letter: u16,
         /// Whether it arrives a second time later.
         repeated: bool,
         /// Whether the load that it asks for fails at once.
         fails: bool,
     },
     /// A message is lost.
-    Lose(u8),
+    Lose(u16),
     /// A server's effect comes to its end, well or not.
     End(ServerId, u16, bool),
     /// Discovery shows a server no longer.
@@ -237,9 +237,11 @@ impl<F: Fleet> Model<F> {
         }
         for at in 0..world.leaders.len() as u8 {
             for server in self.scope.ids() {
-                if world.leaders[usize::from(at)].role.term().is_some()
-                    && !self.is_shown_truth(world, at, server)
-                {
+                let leader = &world.leaders[usize::from(at)];
+                let is_up = world.servers[usize::from(server.0)].role.is_some();
+                let awaited = is_up && leader.sees(server) && leader.role.awaits_view(server);
+                let shown = self.is_shown_truth(world, at, server) && !awaited;
+                if leader.role.term().is_some() && !shown {
                     self.renew(world, at, server, &mut Tale::untold());
                 }
             }
@@ -258,6 +260,7 @@ impl<F: Fleet> Model<F> {
     fn operate(&self, world: &mut WorldOf<F>, tale: &mut Tale) {
         let operation = self.scope.operator[usize::from(world.operated)];
         world.operated += 1;
+        self.lower_bases(world);
         for at in 0..world.leaders.len() as u8 {
             if world.leaders[usize::from(at)].role.term().is_none() {
                 continue;
@@ -278,6 +281,19 @@ impl<F: Fleet> Model<F> {
                 }
             }
         }
+    }
+
+    /// A drop is judged by the least that was required since it was decided.
+    fn lower_bases(&self, world: &mut WorldOf<F>) {
+        let required = self.scope.required_after(world.operated);
+        let lower = |basis: &mut Basis| basis.required = basis.required.min(required);
+        world.decisions.iter_mut().for_each(|decision| lower(&mut decision.basis));
+        for letter in &mut world.wire {
+            if let Mail::Asked(_, basis) = &mut letter.mail {
+                lower(basis);
+            }
+        }
+        world.wire.sort_unstable();
     }
 
     fn crash(&self, world: &mut WorldOf<F>, server: ServerId, takes_disk: bool) {
@@ -318,14 +334,14 @@ impl<F: Fleet> Model<F> {
                 && matches!(letter.mail, Mail::Asked(ToServer::Poll(_), _))
         };
         let poll = world.wire.iter().position(is_poll)?;
-        self.deliver(world, poll as u8, false, false, tale);
+        self.deliver(world, poll as u16, false, false, tale);
         let is_view = |letter: &Letter| {
             letter.leader == at
                 && letter.server == server
                 && matches!(letter.mail, Mail::Told(FromServer::View(_) | FromServer::Outdated(_)))
         };
         let view = world.wire.iter().position(is_view)?;
-        self.deliver(world, view as u8, false, false, tale);
+        self.deliver(world, view as u16, false, false, tale);
         debug_assert!(world.wire.len() <= before + 1 || before == 0);
         Some(())
     }
@@ -333,7 +349,7 @@ impl<F: Fleet> Model<F> {
     fn deliver(
         &self,
         world: &mut WorldOf<F>,
-        letter: u8,
+        letter: u16,
         repeated: bool,
         fails: bool,
         tale: &mut Tale,
@@ -566,6 +582,9 @@ impl<F: Fleet> Model<F> {
         else {
             return;
         };
+        if !self.witnesses {
+            return;
+        }
         let waits = world.leaders[usize::from(leader)].role.may_be_overdue();
         let waited_for = waits.contains(&(server, request.segment));
         let has = before.announces(request.segment);

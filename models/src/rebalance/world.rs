@@ -142,6 +142,8 @@ pub enum Mail {
 /// On what a drop was decided, in truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Basis {
+    /// How many replicas were required then, or the least that were since.
+    pub required: u16,
     /// How many served then, the one to be dropped included.
     pub served: u8,
     /// The others that served then, as bits; and those that had, until a crash that the coordinator could

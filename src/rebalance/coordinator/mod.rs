@@ -1,11 +1,13 @@
 //! The coordinator: learns who serves what, and has it loaded, moved and dropped (dossier 3, 4).
 
+mod audit;
 mod commit;
 mod knowledge;
 mod queue;
 mod run;
 pub mod state;
 
+pub use audit::IndexFault;
 pub use state::{Durable, State};
 
 use self::state::Server;

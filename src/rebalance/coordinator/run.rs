@@ -184,16 +184,15 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         places
     }
 
-    fn free_bytes(&self, at: ServerId) -> u64 {
+    fn free_bytes(&self, at: ServerId) -> u128 {
         let server = self.state.servers.get(&at);
-        server.map_or(0, |s| s.info.capacity_bytes.saturating_sub(s.used_bytes))
+        server.map_or(0, |s| u128::from(s.info.capacity_bytes).saturating_sub(s.used_bytes))
     }
 
     /// Dossier 9.1, I7.
     fn can_load(&self, id: SegmentId, at: ServerId) -> bool {
         let Some(server) = self.state.server(at) else { return false };
-        let size = self.state.segments.get(&id).and_then(|s| s.rule.as_ref());
-        let size = size.map_or(0, |rule| rule.size_bytes);
+        let size = self.state.segments.get(&id).map_or(0, Segment::size_bytes);
         let copy = self.state.copy(id, at);
         let free = copy.operation.is_none() || !self.judge.keeps(Guard::OneOperation);
         let info = server.info;
@@ -202,7 +201,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             && server.fenced
             && !copy.has
             && free
-            && self.free_bytes(at) >= size
+            && self.free_bytes(at) >= u128::from(size)
     }
 
     /// Takes a proposed move up if both ends allow it (dossier 3.6). The source is only dropped once the

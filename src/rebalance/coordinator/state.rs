@@ -56,8 +56,9 @@ pub struct Server {
     pub(crate) shown: bool,
     /// Whether a full view has come that carried such a fence.
     pub fenced: bool,
-    /// Bytes of what it holds, or may come to hold by an operation that is not settled.
-    pub used_bytes: u64,
+    /// Bytes of what it holds, or may come to hold by an operation that is not settled. Wide enough for any
+    /// sizes: a sum that was cut off once would be wrong from then on.
+    pub used_bytes: u128,
     /// Every segment of which it has a copy entry.
     pub(crate) holds: Set<SegmentId>,
     /// Operations not settled, in sending order.
@@ -172,7 +173,7 @@ impl Copy {
     }
 
     /// Whether bytes have to be kept for it. A late load keeps them: it may yet arrive (#10193).
-    fn takes_space(&self) -> bool {
+    pub(super) fn takes_space(&self) -> bool {
         self.has || self.operation.is_some_and(|op| op.kind != Kind::Drop)
     }
 
@@ -289,12 +290,12 @@ impl State {
             self.segments.insert(id, Segment::default());
         }
         let Some(segment) = self.segments.get_mut(&id) else { return };
-        let size = segment.rule.as_ref().map_or(0, |rule| rule.size_bytes);
+        let size = u128::from(segment.size_bytes());
         if old.takes_space() {
             server.used_bytes = server.used_bytes.saturating_sub(size);
         }
         if new.takes_space() {
-            server.used_bytes = server.used_bytes.saturating_add(size);
+            server.used_bytes += size;
         }
         if let Some(op) = old.operation {
             server.queue.remove(&(op.kind, core::cmp::Reverse(id)));
@@ -332,12 +333,10 @@ impl State {
     /// Sets what is required; space is counted anew with the size.
     pub(crate) fn require(&mut self, id: SegmentId, rule: Rule) {
         let known = self.segments.get(&id).cloned().unwrap_or_default();
-        let was = known.rule.as_ref().map_or(0, |rule| rule.size_bytes);
-        for (at, copy) in known.copies.iter().filter(|(_, copy)| copy.takes_space()) {
-            let _ = copy;
+        let (was, is) = (u128::from(known.size_bytes()), u128::from(rule.size_bytes));
+        for (at, _) in known.copies.iter().filter(|(_, copy)| copy.takes_space()) {
             if let Some(server) = self.servers.get_mut(at) {
-                server.used_bytes =
-                    server.used_bytes.saturating_sub(was).saturating_add(rule.size_bytes);
+                server.used_bytes = server.used_bytes.saturating_sub(was) + is;
             }
         }
         self.segments.insert(id, Segment { rule: Some(rule), copies: known.copies });
@@ -346,6 +345,12 @@ impl State {
 }
 
 impl Segment {
+    /// How large it is; 0 as long as no rule says so.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.rule.as_ref().map_or(0, |rule| rule.size_bytes)
+    }
+
     /// How many replicas a tier has to have.
     #[must_use]
     pub fn required(&self, tier: TierId) -> usize {

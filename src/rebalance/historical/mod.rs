@@ -123,7 +123,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             return Some(Answer::RefusedIncarnation);
         }
         let new = request.ticket.term != fence.term || request.ticket.number > fence.number;
-        if !self.judge.demands(Guard::NumberFence, new) {
+        if !self.judge.demands(Guard::NumberFence, new || self.is_under_way(request)) {
             return Some(Answer::RefusedNumber);
         }
         (self.state.outstanding.len() >= MAX_OUTSTANDING).then_some(Answer::Failed)
@@ -135,6 +135,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             self.judge.applies(Guard::TermSurvives);
         }
         old
+    }
+
+    /// Whether it is sent again while it is worked on. The answer is still to come; a refusal would be taken
+    /// for it, and whatever loads longer than it takes to send again would never count as arriving.
+    fn is_under_way(&self, request: &Request) -> bool {
+        let loading = self.state.loading.get(&request.segment);
+        request.action == Action::Load && loading.is_some_and(|l| l.ticket == request.ticket)
     }
 
     fn take_fence(&mut self, shown: Fence) {

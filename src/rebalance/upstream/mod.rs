@@ -17,7 +17,7 @@ mod run;
 pub use account::Counts;
 pub use coordinator::{Callback, Coordinator, State};
 pub use historical::Historical;
-pub use peon::{Act, Entry, Peon};
+pub use peon::{Act, Entry, Peon, Then};
 pub use run::{Holder, Run};
 
 /// A point in the history of fixes for the move race. Each builds on those before it, but for the lock,

@@ -58,7 +58,9 @@ pub struct Peon {
 }
 
 impl Peon {
-    pub(super) fn new(number: u32) -> Self {
+    /// An empty one.
+    #[must_use]
+    pub fn new(number: u32) -> Self {
         Self {
             number,
             load: Table::new(),
@@ -77,7 +79,7 @@ impl Peon {
 
     /// Enqueues. A second operation of the same kind on the segment only adds its callback. A load and a
     /// drop of one segment may stand side by side (dossier 3.1).
-    pub(super) fn enqueue(&mut self, segment: SegmentId, act: Act, then: Option<Then>) {
+    pub fn enqueue(&mut self, segment: SegmentId, act: Act, then: Option<Then>) {
         let action = if act == Act::Drop { Action::Drop } else { Action::Load };
         let side = self.side(action);
         if let Some(entry) = side.get_mut(&segment) {
@@ -88,14 +90,14 @@ impl Peon {
     }
 
     /// Takes an operation back if it was never sent; a load if there is one, else a drop (dossier 3.4).
-    pub(super) fn cancel(&mut self, at: ServerId, segment: SegmentId) -> Option<Vec<Callback>> {
+    pub fn cancel(&mut self, at: ServerId, segment: SegmentId) -> Option<Vec<Callback>> {
         let action = if self.load.contains_key(&segment) { Action::Load } else { Action::Drop };
         let unsent = self.side(action).get(&segment).is_some_and(|entry| !entry.sent);
         unsent.then(|| self.settle(at, segment, action, false).unwrap_or_default())
     }
 
     /// Takes an operation out; its callbacks are due. `None` if there is none: the answer is ignored.
-    pub(super) fn settle(
+    pub fn settle(
         &mut self,
         at: ServerId,
         segment: SegmentId,
@@ -109,7 +111,7 @@ impl Peon {
     }
 
     /// Everything is cancelled (dossier 3.5). What was sent is not recalled from the server.
-    pub(super) fn stop(mut self, at: ServerId) -> Vec<Callback> {
+    pub fn stop(mut self, at: ServerId) -> Vec<Callback> {
         let loads: Vec<_> = self.load.iter().map(|(id, _)| (*id, Action::Load)).collect();
         let drops: Vec<_> = self.drop.iter().map(|(id, _)| (*id, Action::Drop)).collect();
         let all = loads.into_iter().chain(drops);
@@ -153,7 +155,8 @@ impl Peon {
         self.awaiting.iter().map(|(id, act)| (*id, *act))
     }
 
-    pub(super) fn mark_sent(&mut self) {
+    /// All of it has been sent: it can be cancelled no more.
+    pub fn mark_sent(&mut self) {
         for action in [Action::Drop, Action::Load] {
             let ids: Vec<_> = self.side(action).iter().map(|(id, _)| *id).collect();
             for id in ids {

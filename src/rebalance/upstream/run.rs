@@ -258,9 +258,9 @@ impl Decision<'_> {
 
     fn can_load(&self, holder: &Holder, segment: SegmentId, size_bytes: u64) -> bool {
         let sizes = |id: &SegmentId| self.state.rules.get(id).map_or(0, |rule| rule.size_bytes);
-        let served: u64 = holder.served.iter().map(&sizes).sum();
+        let served = holder.served.iter().map(&sizes).fold(0, u64::saturating_add);
         let loads = holder.acts.iter().filter(|(_, a)| !matches!(a, Act::Drop | Act::MoveFrom));
-        let queued: u64 = loads.map(|(id, _)| sizes(id)).sum();
+        let queued = loads.map(|(id, _)| sizes(id)).fold(0, u64::saturating_add);
         let info = holder.info;
         info.managed
             && !info.decommissioning

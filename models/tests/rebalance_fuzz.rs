@@ -1,0 +1,89 @@
+//! Random walks of rebalance on stable: a second of each variant, every committed seed, and any one input.
+//!
+//! One input, as a fuzzer wrote it:
+//!
+//! ```text
+//! SUREHOLD_FUZZ_INPUT=crash-… SUREHOLD_FUZZ_VARIANT=druid-18161 cargo test -p surehold-models --test rebalance_fuzz one_input
+//! ```
+
+use std::time::{Duration, Instant};
+
+use surehold::rebalance::Guard;
+use surehold::rebalance::invariant::Property;
+use surehold::rebalance::upstream::Fix;
+use surehold_models::rebalance::fuzz::{FuzzVariant, HEADER, rebalance_ops};
+
+/// Marsaglia's xorshift64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// An input of up to 128 operations.
+    fn input(&mut self) -> Vec<u8> {
+        let length = HEADER + 2 * (self.next() % 129) as usize;
+        (0..length).map(|_| (self.next() >> 32) as u8).collect()
+    }
+}
+
+/// For how long each variant walks.
+const TIME: Duration = Duration::from_secs(1);
+
+/// Walks until the time is over, or something is found and `stop` says so; how many walks, and how many
+/// found something.
+fn walks(variant: &FuzzVariant, seed: u64, judge: impl Fn(&[u8], &str, String)) -> (u32, u32) {
+    let (begun, mut random) = (Instant::now(), Random(seed));
+    let (mut walks, mut found) = (0, 0);
+    while begun.elapsed() < TIME {
+        let input = random.input();
+        if let Err(finding) = rebalance_ops(variant, &input) {
+            judge(&input, &finding.property, finding.to_string());
+            found += 1;
+        }
+        walks += 1;
+    }
+    println!("{variant:?}: {walks} walks, {found} findings");
+    (walks, found)
+}
+
+#[test]
+fn verified_walks_find_nothing() {
+    walks(&FuzzVariant::Verified, 0x5eed_0001, |input, _, told| panic!("{input:02x?}\n{told}"));
+}
+
+/// What upstream's variants lose is news for the checker's table, not for this test: here they only must
+/// not stop the walk in another way.
+#[test]
+fn upstream_walks_break_nothing_else() {
+    for fix in Fix::ALL {
+        walks(&FuzzVariant::Upstream(fix), 0x5eed_0002, |input, property, told| {
+            assert_eq!(property, Property::LastCopyKept.name(), "{input:02x?}\n{told}");
+        });
+    }
+}
+
+/// The walks reach deep enough for their silence to mean something.
+#[test]
+fn walks_without_the_question_find_a_loss() {
+    let variant = FuzzVariant::Without(vec![Guard::EnoughOthers]);
+    let (_, found) = walks(&variant, 0x5eed_0003, |_, _, _| ());
+    assert!(found > 0);
+}
+
+#[test]
+fn one_input() {
+    let Ok(path) = std::env::var("SUREHOLD_FUZZ_INPUT") else {
+        return;
+    };
+    let name = std::env::var("SUREHOLD_FUZZ_VARIANT").unwrap_or_else(|_| "verified".into());
+    let variant = FuzzVariant::from_name(&name).expect("SUREHOLD_FUZZ_VARIANT names a variant");
+    let input = std::fs::read(&path).expect("SUREHOLD_FUZZ_INPUT names a file");
+    if let Err(finding) = rebalance_ops(&variant, &input) {
+        panic!("{name}\n{finding}");
+    }
+}
