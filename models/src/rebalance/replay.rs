@@ -437,15 +437,15 @@ impl<F: Fleet> Stage<F> {
         letters.count()
     }
 
-    fn find(&self, at: u8, server: ServerId, is: impl Fn(&Mail) -> bool) -> Option<u8> {
+    fn find(&self, at: u8, server: ServerId, is: impl Fn(&Mail) -> bool) -> Option<u16> {
         let place =
             self.world.wire.iter().position(|letter| {
                 letter.leader == at && letter.server == server && is(&letter.mail)
             });
-        place.map(|place| place as u8)
+        place.map(|place| place as u16)
     }
 
-    fn request(&self, at: u8, errand: Errand) -> Result<u8, Stop> {
+    fn request(&self, at: u8, errand: Errand) -> Result<u16, Stop> {
         let is = |mail: &Mail| {
             matches!(mail, Mail::Asked(ToServer::Request(request), _)
                 if (request.action, request.segment) == (errand.action, errand.segment))
@@ -453,7 +453,7 @@ impl<F: Fleet> Stage<F> {
         self.find(at, errand.server, is).ok_or_else(|| self.not_asked(errand))
     }
 
-    fn answer(&self, at: u8, errand: Errand) -> Result<u8, Stop> {
+    fn answer(&self, at: u8, errand: Errand) -> Result<u16, Stop> {
         let is = |mail: &Mail| {
             matches!(mail, Mail::Told(FromServer::Reply(reply))
                 if (reply.action, reply.segment) == (errand.action, errand.segment))
