@@ -151,6 +151,10 @@ pub trait Leads {
     fn drops(&self) -> Vec<(ServerId, SegmentId)> {
         self.decided().drops
     }
+    /// Loads that are decided and not settled, those of moves left out.
+    fn loads(&self) -> Vec<(ServerId, SegmentId)> {
+        self.decided().loads
+    }
     /// Loads of moves that are decided and not settled.
     fn moves(&self) -> Vec<(ServerId, SegmentId)> {
         self.decided().moves
