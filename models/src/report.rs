@@ -72,6 +72,7 @@ impl Row {
 
     fn outcome(&self) -> String {
         match (&self.property, self.steps) {
+            (Some(property), Some(1)) => format!("**{property}** breaks in 1 step"),
             (Some(property), Some(steps)) => format!("**{property}** breaks in {steps} steps"),
             (Some(property), None) => format!("**{property}** breaks"),
             (None, _) => self.verdict.clone(),

@@ -102,6 +102,8 @@ const OLD_PLAN: &[Act] =
 /// A worker has crashed with a claim that it has not begun to work on; another works on the other partition.
 const CLAIM_LEFT: &[Act] =
     &[Act::Run(0, Until::Claimed), Act::Run(1, Until::Merged), Act::Crash(0)];
+/// The first plan is completed and cleaned up, and a late block has come.
+const SUPERSEDED: &[Act] = &[Act::Run(0, Until::PlanDone), Act::Run(2, Until::Gone), Act::Upload];
 /// A cleaner is about to delete the first plan; another has cleaned up meanwhile, and a late block has come.
 const STALE_CLEANER: &[Act] = &[
     Act::Run(0, Until::PlanDone),
@@ -570,9 +572,10 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             late: vec![SMALL, Upload::whole('O', 2, 3)],
-            prefix: DONE,
+            beats: false,
+            prefix: SUPERSEDED,
             split_above_bytes: 3,
-            max_plans: 4,
+            max_plans: 5,
             tier: Tier::Nightly,
             witnesses: &[Witness::SecondPlanDone, Witness::CountChanged],
             ..base("two-one-two", "Partition counts 2, 1, 2.")
