@@ -172,8 +172,12 @@ pub fn window_table(rows: &[Row]) -> String {
             ("two", "", "lag"),
             ("two", "-fresh", "fresh"),
         ] {
+            if window == Window::ViewAhead && copies == "one" {
+                continue;
+            }
             let scope = format!("window-{}-{copies}{suffix}", window.number());
-            let head = if (copies, suffix) == ("one", "") {
+            let first = if window == Window::ViewAhead { "two" } else { "one" };
+            let head = if (copies, suffix) == (first, "") {
                 format!("{}: {}", window.number(), window.says())
             } else {
                 String::new()
@@ -183,7 +187,7 @@ pub fn window_table(rows: &[Row]) -> String {
             for variant in &variants {
                 let row = rows.iter().find(|row| row.variant == *variant && row.scope == scope);
                 let cell = match row.map(|row| (&row.property, row.steps)) {
-                    None => "not run".into(),
+                    None => "not exhausted".into(),
                     Some((Some(_), steps)) => format!("**open**, {}", steps.unwrap_or(0)),
                     Some((None, _)) => "closed".into(),
                 };

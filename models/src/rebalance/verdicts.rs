@@ -39,9 +39,17 @@ pub fn upstream() -> Vec<Run> {
     }
     let windows = scopes::all().into_iter().filter(|scope| scope.tier == Tier::Upstream);
     for scope in windows.filter(|scope| scope.window.is_some()) {
-        all.extend(Fix::ALL.map(|fix| run(fix, scope.clone(), asked_of(&scope))));
+        let all_of = Fix::ALL.map(|fix| run(fix, scope.clone(), asked_of(&scope)));
+        all.extend(all_of.into_iter().filter(|run| !is_too_large(run)));
     }
     all
+}
+
+/// Whether a window cannot be exhausted with every check: before #18824 two replicas on three servers have
+/// millions of states. Such a window is not called closed, it is left out.
+fn is_too_large(run: &Run) -> bool {
+    let early = matches!(run.variant, Variant::Upstream(fix) if fix <= Fix::Delta);
+    early && run.scope.required > 1 && run.expected == Expected::Verified
 }
 
 /// What is asked of a window: of one replica whether it is the last, of two whether enough are left.
