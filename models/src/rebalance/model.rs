@@ -200,7 +200,7 @@ impl<F: Fleet> Model<F> {
                 next.left.losses -= 1;
             }
             Action::End(server, number, fails) => {
-                self.end(&mut next, server, number, fails, tale)?
+                self.end(&mut next, server, number, fails, tale)?;
             }
             Action::Vanish(at, server) => {
                 if next.servers[usize::from(server.0)].role.is_some() {
