@@ -1,7 +1,7 @@
 //! What a coordinator remembers.
 //!
 //! Two indices are kept: by segment, who may hold it; by server, what it may hold and what is queued. A copy
-//! is changed in one place only ([`State::set_copy`]), which keeps both and the list of what has to be
+//! is changed in one place only (`State::set_copy`), which keeps both and the list of what has to be
 //! decided again, so that a run costs what has changed.
 
 use std::sync::Arc;
