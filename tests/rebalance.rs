@@ -681,7 +681,7 @@ impl Random {
         Rule { size_bytes: self.number(u64::MAX), required }
     }
 
-    fn from_server(&mut self) -> FromServer {
+    fn message(&mut self) -> FromServer {
         match self.below(8) {
             0 => FromServer::Outdated(self.fence()),
             1..4 => {
@@ -734,7 +734,7 @@ impl Random {
                 CoordinatorEvent::Continue { task: self.task(), input }
             }
             _ => {
-                let (server, message) = (self.server(), self.from_server());
+                let (server, message) = (self.server(), self.message());
                 CoordinatorEvent::Received(Addressed { server, message })
             }
         }

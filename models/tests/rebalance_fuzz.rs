@@ -1,4 +1,4 @@
-//! Random walks of rebalance on stable: a second of each variant, every committed seed, and any one input.
+//! Random walks of rebalance on stable: a second of each variant, and any one input.
 //!
 //! One input, as a fuzzer wrote it:
 //!
@@ -34,7 +34,7 @@ impl Random {
 /// For how long each variant walks.
 const TIME: Duration = Duration::from_secs(1);
 
-/// Walks until the time is over, or something is found and `stop` says so; how many walks, and how many
+/// Walks until the time is over, and shows what is found to `judge`; how many walks, and how many
 /// found something.
 fn walks(variant: &FuzzVariant, seed: u64, judge: impl Fn(&[u8], &str, String)) -> (u32, u32) {
     let (begun, mut random) = (Instant::now(), Random(seed));

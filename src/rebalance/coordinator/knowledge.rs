@@ -99,30 +99,29 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             // Once trusted, a server stays so until it re-appears or starts again.
             server.fenced |= covers;
         }
-        for segment in self.told_by(at, view) {
-            self.learn(at, segment, view);
+        // A list from outside may be in any order.
+        let mut listed = view.segments.clone();
+        listed.sort_unstable();
+        for segment in self.told_by(at, &listed) {
+            let has = listed.binary_search(&segment).is_ok();
+            self.learn(at, segment, has, view.stamp);
         }
         Ok(())
     }
 
     /// Every segment that the view lists, or would have to list if it still were there.
-    fn told_by(&self, at: ServerId, view: &View) -> Vec<SegmentId> {
+    fn told_by(&self, at: ServerId, listed: &[SegmentId]) -> Vec<SegmentId> {
         let holds = self.state.servers.get(&at).map(|server| server.holds.clone());
-        let mut told = view.segments.clone();
+        let mut told = listed.to_vec();
         told.extend(holds.unwrap_or_default().iter());
         told.sort_unstable();
         told.dedup();
         told
     }
 
-    fn learn(&mut self, at: ServerId, segment: SegmentId, view: &View) {
+    fn learn(&mut self, at: ServerId, segment: SegmentId, has: bool, stamp: Stamp) {
         let old = self.state.copy(segment, at);
-        let has = view.segments.binary_search(&segment).is_ok();
-        let new = if self.is_news(view.stamp, old.stamp) {
-            Copy { has, stamp: view.stamp, ..old }
-        } else {
-            old
-        };
+        let new = if self.is_news(stamp, old.stamp) { Copy { has, stamp, ..old } } else { old };
         self.state.set_copy(segment, at, new);
     }
 }

@@ -4,11 +4,14 @@
 //! moment, which an immutable state gives for nothing; upstream's run works on a picture that it has put
 //! together from three readings (dossier 4.3).
 
+use core::cmp::Reverse;
+use std::sync::Arc;
+
 use super::super::event::{Input, Move};
 use super::super::guard::Guard;
 use super::super::object::{SegmentId, ServerId, TierId};
 use super::Turn;
-use super::state::{Class, Kind, Phase, Segment};
+use super::state::{Class, Kind, Phase, Segment, Server};
 use crate::guard::Guards;
 
 /// What a tier has of a segment.
@@ -39,7 +42,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     /// Decides on one segment; whether it has what is required, no more and no less.
-    fn decide(&mut self, id: SegmentId, pictured: Option<Segment>, pick: u32) -> bool {
+    fn decide(&mut self, id: SegmentId, pictured: Option<Arc<Segment>>, pick: u32) -> bool {
         let Some(now) = self.state.segments.get(&id).cloned() else { return true };
         if now.rule.is_none() {
             return true;
@@ -55,7 +58,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             satisfied &= if there < required {
                 self.add(id, tier, required - there, count.serving == 0, pick)
             } else if there > required {
-                self.reduce(id, tier, there - required, pictured.as_ref(), pick)
+                self.reduce(id, tier, there - required, pictured.as_deref(), pick)
             } else {
                 true
             };
@@ -176,32 +179,36 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// Servers that a copy may be loaded on, in order: the emptiest first.
     fn places(&self, id: SegmentId, tier: TierId, pick: u32) -> Vec<ServerId> {
+        let Some(segment) = self.state.segments.get(&id) else { return Vec::new() };
         let servers = self.state.servers().filter(|(_, server)| server.info.tier == tier);
+        let able = servers.filter(|(at, server)| self.has_room(segment, *at, server));
         let mut places: Vec<_> =
-            servers.map(|(at, _)| at).filter(|at| self.can_load(id, *at)).collect();
-        places.sort_by_key(|at| (core::cmp::Reverse(self.free_bytes(*at)), *at));
+            able.map(|(at, server)| (Reverse(server.free_bytes()), at)).collect();
+        places.sort_unstable();
         rotate(&mut places, pick);
-        places
+        places.into_iter().map(|(_, at)| at).collect()
     }
 
     fn free_bytes(&self, at: ServerId) -> u128 {
-        let server = self.state.servers.get(&at);
-        server.map_or(0, |s| u128::from(s.info.capacity_bytes).saturating_sub(s.used_bytes))
+        self.state.servers.get(&at).map_or(0, Server::free_bytes)
+    }
+
+    fn can_load(&self, segment: &Segment, at: ServerId) -> bool {
+        self.state.server(at).is_some_and(|server| self.has_room(segment, at, server))
     }
 
     /// Dossier 9.1, I7.
-    fn can_load(&self, id: SegmentId, at: ServerId) -> bool {
-        let Some(server) = self.state.server(at) else { return false };
-        let size = self.state.segments.get(&id).map_or(0, Segment::size_bytes);
-        let copy = self.state.copy(id, at);
-        let free = copy.operation.is_none() || !self.judge.keeps(Guard::OneOperation);
+    fn has_room(&self, segment: &Segment, at: ServerId, server: &Server) -> bool {
+        let copy = segment.copies.get(&at);
+        let absent = copy.is_none_or(|copy| !copy.has);
+        let idle = copy.is_none_or(|copy| copy.operation.is_none());
         let info = server.info;
         info.managed
             && !info.decommissioning
             && server.fenced
-            && !copy.has
-            && free
-            && self.free_bytes(at) >= u128::from(size)
+            && absent
+            && (idle || !self.judge.keeps(Guard::OneOperation))
+            && server.free_bytes() >= u128::from(segment.size_bytes())
     }
 
     /// Takes a proposed move up if both ends allow it (dossier 3.6). The source is only dropped once the
@@ -214,13 +221,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             source.is_some_and(|copy| copy.class() == Class::Serving && copy.operation.is_none());
         let ruled = segment.rule.is_some() && !segment.is_moving_from(from);
         let tier = |at| self.state.server(at).map(|s| (s.info.tier, s.info.managed));
-        if stays && ruled && tier(from) == tier(to) && self.can_load(id, to) {
+        if stays && ruled && tier(from) == tier(to) && self.can_load(segment, to) {
             self.create(id, to, Kind::MoveTo, Some(from));
         }
     }
 }
 
-fn rotate(servers: &mut [ServerId], pick: u32) {
+fn rotate<T>(servers: &mut [T], pick: u32) {
     if !servers.is_empty() {
         servers.rotate_left(pick as usize % servers.len());
     }

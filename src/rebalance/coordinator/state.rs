@@ -4,6 +4,8 @@
 //! is changed in one place only (`set_copy`), which keeps both and the list of what has to be
 //! decided again, so that a run costs what has changed.
 
+use std::sync::Arc;
+
 use super::super::event::{Rule, ServerInfo};
 use super::super::message::Action;
 use super::super::object::{
@@ -29,11 +31,12 @@ pub struct State {
     /// The term it leads in.
     pub(crate) term: Option<Term>,
     pub(crate) servers: Map<ServerId, Server>,
-    pub(crate) segments: Map<SegmentId, Segment>,
+    /// Shared one by one: a change of one must not copy those beside it.
+    pub(crate) segments: Map<SegmentId, Arc<Segment>>,
     /// Segments that the next run has to look at.
     pub(crate) due: Set<SegmentId>,
     /// The picture a weakened run has taken; the verified one decides on the state itself.
-    pub(crate) picture: Option<Map<SegmentId, Segment>>,
+    pub(crate) picture: Option<Map<SegmentId, Arc<Segment>>>,
     /// Drops that a weakened coordinator has asked for and not yet committed.
     pub(crate) asked: Seq<(SegmentId, ServerId)>,
 }
@@ -63,6 +66,14 @@ pub struct Server {
     pub(crate) holds: Set<SegmentId>,
     /// Operations not settled, in sending order.
     pub(crate) queue: Set<(Kind, core::cmp::Reverse<SegmentId>)>,
+}
+
+impl Server {
+    /// Bytes that nothing takes or may come to take.
+    #[must_use]
+    pub fn free_bytes(&self) -> u128 {
+        u128::from(self.info.capacity_bytes).saturating_sub(self.used_bytes)
+    }
 }
 
 /// What is known of a segment.
@@ -222,12 +233,12 @@ impl State {
     /// What is known of a segment.
     #[must_use]
     pub fn segment(&self, segment: SegmentId) -> Option<&Segment> {
-        self.segments.get(&segment)
+        self.segments.get(&segment).map(Arc::as_ref)
     }
 
     /// All segments that are known.
     pub fn segments(&self) -> impl Iterator<Item = (SegmentId, &Segment)> {
-        self.segments.iter().map(|(id, segment)| (*id, segment))
+        self.segments.iter().map(|(id, segment)| (*id, segment.as_ref()))
     }
 
     /// A (segment, server) pair. Where nothing is noted, the last full view has shown that it is not there.
@@ -287,9 +298,9 @@ impl State {
         let old = self.copy(id, at);
         let Some(server) = self.servers.get_mut(&at) else { return };
         if self.segments.get(&id).is_none() {
-            self.segments.insert(id, Segment::default());
+            self.segments.insert(id, Arc::default());
         }
-        let Some(segment) = self.segments.get_mut(&id) else { return };
+        let Some(segment) = self.segments.get_mut(&id).map(Arc::make_mut) else { return };
         let size = u128::from(segment.size_bytes());
         if old.takes_space() {
             server.used_bytes = server.used_bytes.saturating_sub(size);
@@ -323,7 +334,7 @@ impl State {
         server.used_bytes = 0;
         server.viewed = None;
         for id in holds.iter() {
-            if let Some(segment) = self.segments.get_mut(id) {
+            if let Some(segment) = self.segments.get_mut(id).map(Arc::make_mut) {
                 segment.copies.remove(&at);
                 self.due.insert(*id);
             }
@@ -339,7 +350,8 @@ impl State {
                 server.used_bytes = server.used_bytes.saturating_sub(was) + is;
             }
         }
-        self.segments.insert(id, Segment { rule: Some(rule), copies: known.copies });
+        let copies = known.copies.clone();
+        self.segments.insert(id, Arc::new(Segment { rule: Some(rule), copies }));
         self.due.insert(id);
     }
 }
