@@ -11,7 +11,8 @@ use surehold::rebalance::object::{
     Fence, Incarnation, LeaderId, SegmentId, ServerId, Stamp, Term, TierId,
 };
 use surehold::rebalance::{
-    CoordinatorEffect, CoordinatorEvent, HistoricalEffect, HistoricalEvent, Input, Refusal, Task,
+    CoordinatorEffect, CoordinatorEvent, Guard, HistoricalEffect, HistoricalEvent, Input, Refusal,
+    Task,
 };
 use surehold::{EffectId, Machine};
 
@@ -266,6 +267,7 @@ fn assert_ends_as_written(leader: &Leader, a: &Server, b: &Server) {
                 "loading": [],
                 "leaving": [],
                 "outstanding": [],
+                "recalled": false,
             })
         };
         assert_eq!(value(&a.state), server(1, 8, &[]));
@@ -517,11 +519,14 @@ fn a_server_that_is_not_shown_is_refused() {
 fn what_is_older_than_what_is_known_is_refused() {
     let mut leader = Leader::elected(&[A], 1);
     assert_eq!(leader.take(from(A, view(2, 3, &[SEGMENT]))), []);
-    for (incarnation, version) in [(2, 2), (1, 9), (0, 0)] {
-        leader.refuses(from(A, view(incarnation, version, &[])), Refusal::Stale(A));
-    }
+    leader.refuses(from(A, view(2, 2, &[])), Refusal::Stale(A));
+    // What an earlier life said changes nothing, and the guard says so.
     let reply = answer(request(Action::Drop, 1, 1), Answer::Done, false, stamp(1, 9));
-    leader.refuses(from(A, reply), Refusal::Stale(A));
+    for old in [from(A, view(1, 9, &[])), from(A, view(0, 0, &[])), from(A, reply)] {
+        let step = leader.role.step(&leader.state, old).expect("it is heard");
+        assert_eq!((step.state, step.effects), (leader.state.clone(), Vec::new()));
+        assert_eq!(step.decided_by, [Guard::LifeOrders]);
+    }
     // An older answer of this life settles what it answers, and teaches nothing.
     let reply = answer(request(Action::Drop, 1, 1), Answer::Done, false, stamp(2, 2));
     assert_eq!(leader.take(from(A, reply)), []);

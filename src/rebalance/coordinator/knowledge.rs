@@ -19,24 +19,24 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     /// A message from a later life of the server tells that all that was known and asked is void. One from
-    /// an earlier life tells nothing.
-    fn meet(&mut self, at: ServerId, stamp: Stamp) -> Result<(), Refusal> {
+    /// an earlier life tells nothing: then it is not to be heard.
+    fn meet(&mut self, at: ServerId, stamp: Stamp) -> Result<bool, Refusal> {
         let server = self.state.server(at).ok_or(Refusal::UnknownServer(at))?;
         let Some(known) = server.incarnation else {
             return self.begin_life(at, stamp);
         };
         if stamp.incarnation == known {
-            return Ok(());
+            return Ok(true);
         }
         if self.judge.demands(Guard::LifeOrders, stamp.incarnation > known) {
             self.state.forget(at);
             self.begin_life(at, stamp)
         } else {
-            Err(Refusal::Stale(at))
+            Ok(false)
         }
     }
 
-    fn begin_life(&mut self, at: ServerId, stamp: Stamp) -> Result<(), Refusal> {
+    fn begin_life(&mut self, at: ServerId, stamp: Stamp) -> Result<bool, Refusal> {
         let again = self.judge.keeps(Guard::FencedAgain);
         let server = self.state.servers.get_mut(&at).ok_or(Refusal::UnknownServer(at))?;
         let first = server.incarnation.is_none();
@@ -45,14 +45,16 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             server.fenced = false;
             server.fence_from = server.issued;
         }
-        Ok(())
+        Ok(true)
     }
 
     pub(super) fn reply(&mut self, at: ServerId, reply: Reply, term: Term) -> Result<(), Refusal> {
         if reply.ticket.term != term {
             return Err(Refusal::OtherTerm(reply.ticket.term));
         }
-        self.meet(at, reply.stamp)?;
+        if !self.meet(at, reply.stamp)? {
+            return Ok(());
+        }
         if let Answer::RefusedTerm(fence) = reply.answer {
             self.told_of(fence.term);
             if self.state.term.is_none() {
@@ -88,7 +90,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if fences && view.fence.term != term {
             return Err(Refusal::OtherTerm(view.fence.term));
         }
-        self.meet(at, view.stamp)?;
+        if !self.meet(at, view.stamp)? {
+            return Ok(());
+        }
         let viewed = self.state.servers.get(&at).and_then(|server| server.viewed);
         if viewed.is_some_and(|viewed| !self.is_news(view.stamp, viewed)) {
             return Err(Refusal::Stale(at));
