@@ -1,13 +1,15 @@
 //! Renews or checks what is committed of the verdicts.
 //!
 //! `verdicts renew` runs every documented run, writes `models/goldens/verdicts.json` and renews the tables of
-//! the README. `verdicts check` runs them and fails if anything differs from what is committed.
+//! the README. `verdicts check` runs them and fails if anything differs from what is committed. `verdicts compare
+//! FILE` does so with what `surehold check --format json` has written, and runs nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde_json::Value;
 use surehold_models::everything;
 use surehold_models::report::{Row, renew};
 use surehold_models::runs::Manner;
@@ -16,6 +18,9 @@ use surehold_models::runs::Manner;
 static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("compare") {
+        return compare(&std::env::args().nth(2).expect("compare takes a file"));
+    }
     let rows = run_all();
     let golden = root().join("models/goldens/verdicts.json");
     let text = serde_json::to_string_pretty(&rows).expect("rows are plain data") + "\n";
@@ -42,11 +47,49 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         _ => {
-            eprintln!("usage: verdicts renew|check");
+            eprintln!("usage: verdicts renew|check|compare FILE");
             ExitCode::from(2)
         }
     }
 }
+
+/// What a check has written must be what is committed, but for what a row tells besides.
+fn compare(file: &str) -> ExitCode {
+    let text = std::fs::read_to_string(file).expect("the file can be read");
+    let fresh: Vec<Value> = serde_json::from_str(&text).expect("a check writes a JSON array");
+    let golden = root().join("models/goldens/verdicts.json");
+    let text = std::fs::read_to_string(golden).expect("goldens are committed");
+    let committed: Vec<Value> = serde_json::from_str(&text).expect("goldens are JSON");
+    let differs = |(old, new): &(&Value, &Value)| FIELDS.iter().any(|name| old[name] != new[name]);
+    let differing: Vec<_> = committed.iter().zip(&fresh).filter(differs).collect();
+    for (old, new) in &differing {
+        let fields = |row: &Value| FIELDS.map(|name| row[name].to_string()).join(" ");
+        println!("committed: {}\n    fresh: {}", fields(old), fields(new));
+    }
+    if differing.is_empty() && committed.len() == fresh.len() {
+        println!("{} verdicts are as committed", fresh.len());
+        ExitCode::SUCCESS
+    } else {
+        println!("{} committed, {} fresh", committed.len(), fresh.len());
+        ExitCode::FAILURE
+    }
+}
+
+/// What a committed row and a result of a check both have.
+const FIELDS: [&str; 12] = [
+    "protocol",
+    "variant",
+    "guard_removed",
+    "scope",
+    "bounds",
+    "asked",
+    "verdict",
+    "property",
+    "unique_states",
+    "depth",
+    "cut_states",
+    "unsettled_states",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
