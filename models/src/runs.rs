@@ -209,7 +209,7 @@ pub fn unnoticed<P: Protocol>(guards: &[P::Guard]) -> String {
     covers.dedup();
     let names: Vec<_> = covers.iter().map(|guard| P::guard_name(*guard)).collect();
     match names.as_slice() {
-        [] => "unnoticed".into(),
+        [] => "nothing: it holds here without".into(),
         names => format!("alone unnoticed: covered by {}", names.join(", ")),
     }
 }

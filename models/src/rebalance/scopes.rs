@@ -80,6 +80,28 @@ fn ours() -> Vec<Scope> {
             ..base("move-two", "One of two replicas moves.", 3, 2, 2)
         },
         Scope {
+            budget: Budget { moves: 2, losses: 1, failures: 1, ..NONE },
+            witnesses: &[Witness::MoveDone, Witness::FailedThenLoaded],
+            ..base(
+                "calm-one",
+                "One replica moves twice; nothing is late, repeated or forgotten.",
+                3,
+                1,
+                1,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 2, losses: 1, failures: 1, ..NONE },
+            witnesses: &[Witness::MoveDone, Witness::ViewAhead],
+            ..base(
+                "calm-two",
+                "One of two replicas moves; nothing is late, repeated or forgotten.",
+                3,
+                2,
+                2,
+            )
+        },
+        Scope {
             budget: Budget { moves: 2, overdue: 1, ..NONE },
             witnesses: &[Witness::SurplusDropped],
             ..base("surplus", "There are two copies too many.", 3, 1, 3)

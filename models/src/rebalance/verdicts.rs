@@ -141,7 +141,25 @@ pub fn mutants() -> Vec<Mutant> {
     };
     let noticed = noticed.into_iter().map(|row| mutant(row, Expected::Violated(row.3)));
     let unnoticed = unnoticed.into_iter().map(|row| mutant(row, Expected::Verified));
-    noticed.chain(unnoticed).collect()
+    noticed.chain(unnoticed).chain(stock()).collect()
+}
+
+/// With historicals that refuse nothing, as stock ones: what still holds, asked of everything, and what does
+/// not.
+fn stock() -> Vec<Mutant> {
+    const FENCES: &[Guard] =
+        &[Guard::NumberFence, Guard::TermFence, Guard::TermSurvives, Guard::LifeNamed];
+    let run = |scope: &str| {
+        let (variant, scope) = (Variant::Without(FENCES.to_vec()), known(scope));
+        let judged = scope.properties();
+        Run { variant, scope, judged, expected: Expected::Verified }
+    };
+    let holds = |scope: &'static str| Mutant {
+        holes: &["stock historicals"],
+        guards: FENCES,
+        run: run(scope),
+    };
+    ["calm-one", "calm-two", "clone"].map(holds).into()
 }
 
 /// A scope that this file names.
