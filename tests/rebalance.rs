@@ -303,7 +303,8 @@ fn assert_ends_as_written(leader: &Leader, a: &Server, b: &Server) {
         });
         let whole = json!({
             "durable": { "leader": 1, "incarnation": 3 },
-            "term": 5,
+            "newest": 5,
+                "term": 5,
             "servers": [[1, known(8, 0)], [2, known(9, 10)]],
             "segments": [[7, segment]],
             "due": [],
@@ -836,4 +837,30 @@ fn no_event_panics_an_upstream_coordinator() {
 fn no_event_panics_an_upstream_historical() {
     let role = surehold::rebalance::upstream::Historical::new(historical::Limits::default());
     live(&role, &node(), &mut Random(0x5eed_0004), Random::historical_event, |_| ());
+}
+
+#[test]
+fn a_load_that_a_drop_has_ended_leaves_nothing_to_be_taken_for_another() {
+    let mut server = Server::started(B, 1, &[]);
+    let load = ToServer::Request(request(Action::Load, 1, 1));
+    assert_eq!(server.receive(load), [(1, HistoricalEffect::Fetch(SEGMENT))]);
+    server.receive(ToServer::Request(request(Action::Drop, 2, 1)));
+    // The fetch is still under way: the next load has to wait for its end, and for its files to go.
+    assert_eq!(server.receive(ToServer::Request(request(Action::Load, 3, 1))), []);
+    assert_eq!(server.end(1, Outcome::Done), [(1, HistoricalEffect::Delete(SEGMENT))]);
+    assert!(!server.state.announces(SEGMENT));
+    assert_eq!(server.end(1, Outcome::Done), [(1, HistoricalEffect::Fetch(SEGMENT))]);
+    let done = answer(request(Action::Load, 3, 1), Answer::Done, true, stamp(1, 1));
+    assert_eq!(server.end(1, Outcome::Done), [(0, HistoricalEffect::Send(done))]);
+    assert!(server.state.announces(SEGMENT));
+}
+
+#[test]
+fn no_term_is_led_in_twice() {
+    let mut leader = Leader::elected(&[A], 1);
+    assert_eq!(leader.take(CoordinatorEvent::Deposed), []);
+    for old in [FENCE.term, Term(1)] {
+        leader.refuses(CoordinatorEvent::Elected(old), Refusal::OldTerm(old));
+    }
+    assert_eq!(leader.take(CoordinatorEvent::Elected(Term(FENCE.term.0 + 1))), []);
 }

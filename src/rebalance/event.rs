@@ -25,7 +25,8 @@ pub enum CoordinatorEvent {
     Disappeared(ServerId),
     /// A rule: how many replicas of a segment are required in which tier.
     Require(SegmentId, Rule),
-    /// The election was won.
+    /// The election was won, in a term newer than every term that anybody has led in, this process's lives
+    /// before included: an election that gives a term again has to be wrapped in a counter.
     Elected(Term),
     /// Leadership is lost.
     Deposed,
@@ -35,7 +36,8 @@ pub enum CoordinatorEvent {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Input {
-    /// Where to begin among servers that are equally good.
+    /// Where to begin in the list of servers that may be taken, the best first: 0 takes the best. A balancer
+    /// chooses by it.
     pub pick: u32,
     /// A move that the balancer proposes, taken if it is possible.
     pub proposed: Option<Move>,
@@ -118,7 +120,8 @@ pub enum Outcome {
     Done,
     /// It failed and left nothing behind: no file that was not there, no file missing that was.
     Failed,
-    /// It may have been done, in part too.
+    /// It may have been done, in part too; and nothing of it is under way any more, so that it will not be done
+    /// later. Whoever works on the local disk can wait for that.
     Unknown,
     /// The wait is over.
     Elapsed,

@@ -171,6 +171,20 @@ impl Guard {
         }
     }
 
+    /// Whether it gives every step of some kind its form, so that being named as deciding says nothing of that
+    /// one step.
+    #[must_use]
+    pub fn is_form(self) -> bool {
+        matches!(
+            self,
+            Self::ReplyTeaches
+                | Self::AskNow
+                | Self::DropAtOnce
+                | Self::FencedView
+                | Self::FencedAgain
+        )
+    }
+
     /// Whether it is a second line of defence: while `term-fence` is kept, nothing is left for it to refuse in
     /// any scope. It stands for itself where a coordinator that is not this one gives the orders.
     #[must_use]

@@ -48,9 +48,9 @@ pub enum Property {
     NoGhost,
     /// I10.
     FullDelay,
-    /// L2, L3: no churn.
+    /// L2: no churn of loads. Moves that undo each other are not judged.
     NoNeedlessLoad,
-    /// L1 to L6.
+    /// L1, L2, L5.
     Recoverable,
 }
 
@@ -101,7 +101,7 @@ impl Property {
                 "I10: the files of a dropped segment stay for the whole delay after the last drop."
             }
             Self::NoNeedlessLoad => {
-                "L2, L3: a load is decided only where copies are missing; after a crash, a flap or a change of leader, only so often."
+                "L2: a load is decided only where copies are missing; after a crash, a flap or a change of leader, only so often."
             }
             Self::Recoverable => {
                 "L1, L2, L5: from every reachable state, without another fault, the goal can be reached: as many copies as are required, and nothing on its way."

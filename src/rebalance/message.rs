@@ -1,6 +1,6 @@
 //! What a coordinator and a historical say to each other.
 //!
-//! The network may lose, repeat, reorder and delay any of it. A message has no outcome of its own: what
+//! The network may lose, delay and reorder any of it, and repeat requests. A message has no outcome of its own: what
 //! comes back is another message, or nothing.
 
 use super::object::{Fence, Incarnation, SegmentId, ServerId, Stamp};

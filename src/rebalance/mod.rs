@@ -19,9 +19,10 @@
 //!
 //! A copy that a crash takes is beyond any protocol; it is replaced, not guarded.
 //!
-//! Stock historicals send no stamps and refuse nothing: this is a change on the server's side as well. With
-//! servers that refuse nothing, it holds while no request is late or repeated, no server flaps or starts again
-//! and one leader leads; the checker's word on it is in the README.
+//! This is a change on the servers' side as well. Stock historicals send neither stamps nor the fence of a
+//! poll, so a coordinator of this kind takes none of their views and decides nothing. With servers that do send
+//! them and refuse nothing, it holds while no request is late or repeated, no server flaps or starts again and
+//! one leader leads; the checker's word on it is in the README.
 //!
 //! # Time
 //!

@@ -310,7 +310,7 @@ impl<F: Fleet> Model<F> {
             world.left.disks -= 1;
             node.disk.clear();
             node.durable.served = surehold::collections::Set::new();
-            node.durable.term = Term(0);
+            // The newest term is read from the election where the disk does not tell it.
             node.crashed_away.extend(announced);
             node.crashed_away.sort_unstable();
             node.crashed_away.dedup();

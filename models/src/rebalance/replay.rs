@@ -595,9 +595,10 @@ impl Stage<Ours<Verified>> {
     }
 }
 
-/// Guards that decided something in these lines.
+/// Guards that decided something in these lines, those left out that form every step of their kind.
 fn deciders(lines: &[Line]) -> Vec<&'static str> {
     let mut guards: Vec<_> = lines.iter().flat_map(|line| line.decided_by.clone()).collect();
+    guards.retain(|name| !Guard::from_name(name).is_some_and(Guard::is_form));
     guards.sort_unstable();
     guards.dedup();
     guards

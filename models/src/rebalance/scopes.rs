@@ -168,6 +168,12 @@ fn ours() -> Vec<Scope> {
             )
         },
         Scope {
+            budget: Budget { moves: 1, takeovers: 1, crashes: 1, disks: 1, ..NONE },
+            needless_loads: None,
+            witnesses: &[Witness::DropOfOldTerm, Witness::Replaced],
+            ..base("takeover-disk", "Another leader, and a server that loses its disk.", 2, 1, 1)
+        },
+        Scope {
             budget: Budget { moves: 1, takeovers: 1, ..NONE },
             views: Views::InFlight,
             needless_loads: Some(2),

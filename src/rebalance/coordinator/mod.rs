@@ -129,11 +129,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// A new leader knows nothing of what was asked before, so it trusts no server before its fence is there.
     fn elected(&mut self, term: Term) -> Result<(), Refusal> {
-        if self.state.term.is_some_and(|current| term <= current) {
+        if term <= self.state.newest {
             return Err(Refusal::OldTerm(term));
         }
         self.step_down();
         self.state.term = Some(term);
+        self.state.newest = term;
         Ok(())
     }
 

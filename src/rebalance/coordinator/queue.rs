@@ -42,7 +42,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// Gives an operation its number.
     fn number(&mut self, at: ServerId, segment: SegmentId, operation: Operation) -> u32 {
         let Some(server) = self.state.servers.get_mut(&at) else { return 0 };
-        server.issued += 1;
+        server.issued = server.issued.saturating_add(1);
         let number = server.issued;
         let copy = self.state.copy(segment, at);
         let operation = Some(Operation { phase: Phase::Sent(number), ..operation });

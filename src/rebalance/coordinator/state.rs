@@ -30,6 +30,8 @@ pub struct State {
     pub(crate) durable: Durable,
     /// The term it leads in.
     pub(crate) term: Option<Term>,
+    /// The newest term it ever led in: none is led in twice, as the numbers of its requests begin anew.
+    pub(crate) newest: Term,
     pub(crate) servers: Map<ServerId, Server>,
     /// Shared one by one: a change of one must not copy those beside it.
     pub(crate) segments: Map<SegmentId, Arc<Segment>>,
@@ -198,6 +200,7 @@ impl State {
         Self {
             durable,
             term: None,
+            newest: Term::default(),
             servers: Map::new(),
             segments: Map::new(),
             due: Set::new(),

@@ -184,6 +184,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             Some(Leaving::Deleting) if self.judge.applies(Guard::DeletedFirst) => {
                 self.state.loading.insert(segment, Loading { ticket, fetching: false });
             }
+            Some(Leaving::Fetching) => {
+                self.state.loading.insert(segment, Loading { ticket, fetching: false });
+            }
             Some(Leaving::Deleting) | None => self.fetch(segment, ticket),
         }
     }
@@ -197,7 +200,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let Request { ticket, segment, .. } = request;
         // A load that a drop overtakes must not announce what is about to be deleted (dossier 5, D6).
         if self.state.is_loading(segment) && self.judge.applies(Guard::DropEndsLoad) {
-            self.state.loading.remove(&segment);
+            let ended = self.state.loading.remove(&segment);
+            if ended.is_some_and(|loading| loading.fetching) {
+                self.state.leaving.insert(segment, Leaving::Fetching);
+            }
         }
         let announced = self.state.announces(segment);
         if announced {
@@ -231,6 +237,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     fn fetched(&mut self, segment: SegmentId, outcome: Outcome) {
+        if self.state.leaving.get(&segment) == Some(&Leaving::Fetching) {
+            self.state.leaving.remove(&segment);
+            return self.clean_up(segment, outcome);
+        }
         let wanted = self.state.loading.get(&segment).is_some_and(|loading| loading.fetching);
         let ticket = self.state.loading.get(&segment).map(|loading| loading.ticket);
         match (outcome, ticket.filter(|_| wanted)) {
@@ -262,7 +272,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     fn waited(&mut self, segment: SegmentId, number: u16) {
         let own = match self.state.leaving.get(&segment) {
             Some(Leaving::Waiting(of)) => self.judge.demands(Guard::LatchPerDrop, *of == number),
-            Some(Leaving::Deleting) | None => false,
+            Some(Leaving::Deleting | Leaving::Fetching) | None => false,
         };
         if own {
             self.state.leaving.insert(segment, Leaving::Deleting);
@@ -285,12 +295,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn announce(&mut self, segment: SegmentId) {
         self.state.durable.served.insert(segment);
-        self.state.version += 1;
+        self.state.version = self.state.version.saturating_add(1);
     }
 
     fn withdraw(&mut self, segment: SegmentId) {
         self.state.durable.served.remove(&segment);
-        self.state.version += 1;
+        self.state.version = self.state.version.saturating_add(1);
     }
 
     fn answer(&mut self, ticket: Fence, action: Action, segment: SegmentId, answer: Answer) {

@@ -9,9 +9,11 @@ use crate::collections::{Set, Table};
 pub struct Durable {
     /// Its name.
     pub server: ServerId,
-    /// Its life; whoever starts the process gives a larger one each time.
+    /// Its life. Whoever starts the process gives a larger one than ever before under this name, also when the
+    /// disk is new: from a clock, or from the election's store. With a smaller one nobody would listen to it.
     pub incarnation: Incarnation,
-    /// The newest term it was shown.
+    /// The newest term it was shown. Where the disk is new, it is read from the election before the start: a
+    /// server that has forgotten it would take orders from a leader that was replaced.
     pub term: Term,
     /// Segments that it is to announce, whose files are there.
     pub served: Set<SegmentId>,
@@ -52,6 +54,8 @@ pub(crate) enum Leaving {
     Waiting(u16),
     /// They are being deleted.
     Deleting,
+    /// They are still being fetched by a load that a drop has ended, and go when that has ended.
+    Fetching,
 }
 
 /// What an outstanding effect works on.

@@ -1,4 +1,5 @@
-//! Upstream's historical: ours without fences, stamps and the three orders of file work.
+//! Upstream's historical: ours without fences and stamps, and with a load that a drop overtakes going on. That files
+//! being deleted are not fetched at the same time (`deleted-first`) is assumed in its favour.
 
 use super::super::effect::HistoricalEffect as Effect;
 use super::super::event::{HistoricalEvent as Event, Refusal};
