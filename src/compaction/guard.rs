@@ -213,6 +213,13 @@ impl Guard {
         }
     }
 
+    /// Whether it is an order of operations, which every step of its kind follows: that it is named as deciding
+    /// says nothing of that one step.
+    #[must_use]
+    pub fn is_form(self) -> bool {
+        matches!(self, Self::MarksBeforeResults | Self::MarksBeforeBlocks)
+    }
+
     /// The upstream issues and holes that it answers; D: dossier 14.1, C: the public cases.
     #[must_use]
     pub fn answers(self) -> &'static [&'static str] {

@@ -34,19 +34,20 @@ impl Place {
 
 /// The names of all scopes.
 fn scopes() -> Vec<&'static str> {
-    let all = protocols().into_iter().flat_map(|protocol| protocol.scopes());
+    let all = protocols().into_iter().flat_map(super::super::everything::AnyProtocol::scopes);
     all.map(|card| card.name).collect()
 }
 
 /// The names of all variants: the verified protocol and upstream's.
 pub(super) fn variants() -> Vec<&'static str> {
-    let releases = protocols().into_iter().flat_map(|protocol| protocol.releases());
+    let releases =
+        protocols().into_iter().flat_map(super::super::everything::AnyProtocol::releases);
     std::iter::once(VERIFIED).chain(releases.map(|(name, _)| name)).collect()
 }
 
 /// The names of all guards.
 fn guards() -> Vec<&'static str> {
-    let all = protocols().into_iter().flat_map(|protocol| protocol.guards());
+    let all = protocols().into_iter().flat_map(super::super::everything::AnyProtocol::guards);
     all.map(|guard| guard.name).collect()
 }
 
@@ -58,7 +59,7 @@ pub(super) fn label(run: &dyn AnyRun) -> String {
 
 /// Takes the name of a protocol.
 pub(super) fn protocol_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(protocols().map(|protocol| protocol.name()))
+    PossibleValuesParser::new(protocols().map(super::super::everything::AnyProtocol::name))
 }
 
 /// Takes the name of a variant.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use surehold::compaction::Effect;
+use surehold::compaction::Guard;
 use surehold::compaction::invariant::{Property, lost};
 use surehold::compaction::object::Key;
 use surehold::compaction::upstream::Release;
@@ -241,7 +242,9 @@ impl<F: Fleet> Stage<F> {
             let number = issued.id.number;
             let before = played.lines.len();
             self.operate(process, number, fate, played);
+            let is_form = |name: &str| Guard::from_name(name).is_some_and(Guard::is_form);
             let decided = played.lines[before..].iter().flat_map(|line| &line.decided_by);
+            let decided = decided.filter(|name| !is_form(name));
             refused_by.extend(decided.copied());
         }
         played.done = false;
