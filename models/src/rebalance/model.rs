@@ -5,8 +5,10 @@ use std::sync::Arc;
 use surehold::rebalance::event::{Move, Outcome};
 use surehold::rebalance::historical;
 use surehold::rebalance::invariant::Property;
-use surehold::rebalance::message::{Action as Asked, Addressed, FromServer, Request, ToServer};
-use surehold::rebalance::object::{Fence, Incarnation, LeaderId, SegmentId, ServerId, Term};
+use surehold::rebalance::message::{
+    Action as Asked, Addressed, FromServer, Request, ToServer, View,
+};
+use surehold::rebalance::object::{Fence, Incarnation, LeaderId, SegmentId, ServerId, Stamp, Term};
 use surehold::rebalance::{
     CoordinatorEffect, CoordinatorEvent, HistoricalEffect, HistoricalEvent, Input, Task,
 };
@@ -614,6 +616,7 @@ impl<F: Fleet> Model<F> {
             }
         }
         self.probe_unfit(role, coverage);
+        self.probe_stale(&world.leaders[0].role, role.stamp(), coverage);
         let old = CoordinatorEvent::Elected(Term(0));
         let unknown = CoordinatorEvent::Disappeared(ServerId(99));
         let task = Task::Callback(9);
@@ -623,6 +626,20 @@ impl<F: Fleet> Model<F> {
                 Ok(_) => panic!("{event:?} was taken"),
                 Err(refusal) => coverage.refused(refusal),
             }
+        }
+    }
+
+    /// A view that is older than the last one is not taken. In no scope are two on their way from one server.
+    fn probe_stale(&self, role: &RoleOf<F>, stamp: Stamp, coverage: &Coverage) {
+        let view = |version| {
+            let fence = Fence { term: role.term().unwrap_or_default(), number: 0 };
+            let stamp = Stamp { version, ..stamp };
+            let message = FromServer::View(View { fence, stamp, segments: Vec::new() });
+            CoordinatorEvent::Received(Addressed { server: ServerId(0), message })
+        };
+        let Ok(step) = self.coordinator.step(role, view(9)) else { return };
+        if let Err(refusal) = self.coordinator.step(&step.state, view(8)) {
+            coverage.refused(refusal);
         }
     }
 
