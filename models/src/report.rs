@@ -151,8 +151,12 @@ pub fn upstream_table(rows: &[Row], protocol: &str) -> String {
     let upstream = rows.iter().filter(|row| row.protocol == protocol && row.variant != "verified");
     for row in upstream.filter(|row| !row.scope.starts_with("window-")) {
         let asked = row.asked.join(", ");
-        let _ =
-            writeln!(text, "| `{}` | `{}` | {asked} | {} |", row.variant, row.scope, row.outcome());
+        let cut = match (row.verdict.as_str(), row.cut_states) {
+            ("verified", cut) if cut > 0 => format!(" ({} states cut at a bound)", thousands(cut)),
+            _ => String::new(),
+        };
+        let (variant, scope, outcome) = (&row.variant, &row.scope, row.outcome());
+        let _ = writeln!(text, "| `{variant}` | `{scope}` | {asked} | {outcome}{cut} |");
     }
     text
 }

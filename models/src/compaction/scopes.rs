@@ -795,7 +795,7 @@ fn theirs() -> Vec<Scope> {
             atomic_plans: true,
             ..base(
                 "cortex-stamped-early-atomic",
-                "The same where a plan is created only if there is none: what is left of D13.",
+                "One partition, and a plan is created only if there is none: what is left of D13.",
             )
         },
         Scope {
