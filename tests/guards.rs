@@ -6,6 +6,7 @@
 
 use surehold::compaction::compactor::Limits;
 use surehold::compaction::{Cleaner, Compactor, cleaner};
+use surehold::rebalance::{Coordinator, Historical, coordinator, historical};
 use surehold::{Guards, Verified};
 
 #[test]
@@ -13,6 +14,8 @@ fn guards_take_no_room() {
     assert_eq!(size_of::<Verified>(), 0);
     assert_eq!(size_of::<Cleaner>(), size_of::<cleaner::Limits>());
     assert_eq!(size_of::<Compactor>(), size_of::<Limits>());
+    assert_eq!(size_of::<Coordinator>(), size_of::<coordinator::Limits>());
+    assert_eq!(size_of::<Historical>(), size_of::<historical::Limits>());
 }
 
 #[test]
