@@ -227,13 +227,13 @@ impl<F: Fleet> Model<F> {
             }
             Action::Operate => self.operate(&mut next, tale),
         }
-        self.settle(&mut next, tale);
+        self.settle(&mut next);
         next.seal();
         Some(next)
     }
 
     /// Where views are always fresh, they follow at once.
-    fn settle(&self, world: &mut WorldOf<F>, tale: &mut Tale) {
+    fn settle(&self, world: &mut WorldOf<F>) {
         if self.scope.views != Views::Fresh {
             return;
         }
@@ -248,7 +248,6 @@ impl<F: Fleet> Model<F> {
                 }
             }
         }
-        let _ = tale;
     }
 
     /// Whether a coordinator believes of a server what is true.
@@ -328,7 +327,6 @@ impl<F: Fleet> Model<F> {
         tale: &mut Tale,
     ) -> Option<()> {
         let (task, input) = (Task::Poll(server), Input::default());
-        let before = world.wire.len();
         self.lead(world, at, CoordinatorEvent::Continue { task, input }, tale)?;
         let is_poll = |letter: &Letter| {
             letter.leader == at
@@ -344,7 +342,6 @@ impl<F: Fleet> Model<F> {
         };
         let view = world.wire.iter().position(is_view)?;
         self.deliver(world, view as u16, false, false, tale);
-        debug_assert!(world.wire.len() <= before + 1 || before == 0);
         Some(())
     }
 
