@@ -2,7 +2,7 @@
 //!
 //! # Encoding
 //!
-//! The first six bytes choose a small world; whatever is missing is zero, and any bytes are some world:
+//! The first seven bytes choose a small world; whatever is missing is zero, and any bytes are some world:
 //!
 //! | byte | bits | meaning |
 //! |---|---|---|
@@ -26,6 +26,8 @@
 //! |   | 6 | swift syncs (upstream only) |
 //! |   | 7 | plans are created atomically (upstream only) |
 //! | 5 | | two bits for each block, early ones first: all classes, one class, share 0 of 2, all classes |
+//! | 6 | 0 | marks grow old, and what is marked is deleted for good |
+//! |   | 1 | cleaners have a marker of their own (upstream only) |
 //!
 //! Every further two bytes are one operation, up to [`MAX_OPERATIONS`]. Bits 0-2 of the first say which kind,
 //! its other bits and the second byte are the argument. What is chosen is chosen *by index into what can
@@ -75,12 +77,12 @@ use crate::compaction::coverage::Coverage;
 use crate::compaction::ending;
 use crate::compaction::fleet::{Cortex, Fleet, Ours};
 use crate::compaction::model::{Action, Choice, Fate, Model, WorldOf};
-use crate::compaction::scope::{Faults, Operation, Scope, Upload};
+use crate::compaction::scope::{Faults, Goal, Operation, Scope, Upload};
 use crate::compaction::scopes;
 use crate::compaction::tale::{Line, Tale};
 
 /// How many bytes choose the world.
-pub const HEADER: usize = 6;
+pub const HEADER: usize = 7;
 
 /// How many operations are read at most; bytes after them mean nothing.
 pub const MAX_OPERATIONS: usize = 256;
@@ -134,6 +136,9 @@ pub struct Finding {
     pub fair_after: Option<usize>,
     /// How it ends, spelled out on the data.
     pub ending: String,
+    /// The upstream issue whose race it is, where that is told apart. #7075: a worker completed a partition of a
+    /// plan that had been deleted, and another plan was there whose marker that became.
+    pub shows: Option<&'static str>,
 }
 
 impl fmt::Display for Finding {
@@ -234,6 +239,9 @@ fn world_of(data: &[u8], is_upstream: bool) -> Scope {
         max_plans: 3 + bits(4, 4, 2),
         swift_sync: is_upstream && is_set(4, 6),
         atomic_plans: is_upstream && is_set(4, 7),
+        ripens: is_set(6, 0),
+        cleaner_marker: is_upstream && is_set(6, 1),
+        goal: Some(if is_set(6, 0) { Goal::AllGone } else { Goal::AllDone }),
         ..scopes::base("fuzz", "What a random walk finds.")
     }
 }
@@ -438,7 +446,7 @@ impl<'m, F: Fleet> Walk<'m, F> {
         (0..self.processes()).try_for_each(|process| self.run_for(process, 1))
     }
 
-    /// Nothing fails any more, everybody is in turn, and claims of those who are gone expire. First the
+    /// Nothing fails any more, everybody is in turn, claims of those who are gone expire and marks grow old. First the
     /// turns are of one event each, then of various lengths: in the world no wait ends while anybody, even
     /// a newcomer, is between a look and a write, and in lockstep somebody always is.
     fn reach_the_goal(&mut self) -> Result<(), Breach> {
@@ -461,9 +469,9 @@ impl<'m, F: Fleet> Walk<'m, F> {
                 let longer = 1 + various % LONGEST_TURN;
                 self.take_turn(process, if passed < LOCKSTEP_EVENTS { 1 } else { longer })?;
             }
-            let expires = |action: &&Action| matches!(action, Action::Expire(..));
-            let expiry = self.enabled.iter().find(expires).copied();
-            if let Some(action) = expiry.filter(|_| !self.is_over()) {
+            let ages = |action: &&Action| matches!(action, Action::Expire(..) | Action::Ripen(_));
+            let aged = self.enabled.iter().find(ages).copied();
+            if let Some(action) = aged.filter(|_| !self.is_over()) {
                 self.take(action)?;
             }
         }
@@ -486,12 +494,8 @@ impl<'m, F: Fleet> Walk<'m, F> {
 
     /// Whether what a process does next is of this kind.
     fn is_ahead(&self, process: u8, wanted: impl Fn(&Effect) -> bool) -> bool {
-        let Some(Action::Run { number, .. }) = self.next_of(process) else {
-            return false;
-        };
-        let pending = &self.world.processes[usize::from(process)].pending;
-        let next = pending.iter().find(|issued| issued.id.number == number);
-        next.is_some_and(|issued| wanted(&issued.effect))
+        let next = self.next_of(process).and_then(|action| self.effect_of(&self.world, action));
+        next.is_some_and(wanted)
     }
 
     /// An event happens, and is judged.
@@ -537,7 +541,19 @@ impl<'m, F: Fleet> Walk<'m, F> {
     fn tell(&self, breach: &Breach) -> Finding {
         let mut timeline = Vec::new();
         let mut world = self.model.start();
+        let mut deleted = Vec::new();
+        let mut counted_for_another = false;
         for (at, action) in self.taken.iter().enumerate() {
+            match self.effect_of(&world, *action) {
+                Some(Effect::Delete(Key::Plan(path))) => {
+                    deleted.extend(world.store.plans.get(path).map(|plan| plan.id));
+                }
+                Some(Effect::Put(Key::Marker(..), Body::Marker(marker))) => {
+                    let is_late = marker.is_completed() && deleted.contains(&marker.plan);
+                    counted_for_another |= is_late && !world.store.plans.is_empty();
+                }
+                _ => {}
+            }
             let mut tale = Tale::told();
             let next = self.model.apply(&world, *action, &mut tale);
             timeline.extend(tale.into_lines().into_iter().map(|line| (at + 1, line)));
@@ -549,7 +565,15 @@ impl<'m, F: Fleet> Walk<'m, F> {
             timeline,
             fair_after: self.fair_after,
             ending: ending::of(self.model, &self.world),
+            shows: counted_for_another.then_some("#7075"),
         }
+    }
+
+    /// What a process is about to do in this event, if it is a process's.
+    fn effect_of<'w>(&self, world: &'w WorldOf<F>, action: Action) -> Option<&'w Effect> {
+        let Action::Run { process, number, .. } = action else { return None };
+        let pending = &world.processes[usize::from(process)].pending;
+        pending.iter().find(|issued| issued.id.number == number).map(|issued| &issued.effect)
     }
 }
 

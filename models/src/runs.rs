@@ -209,6 +209,9 @@ pub fn unnoticed<P: Protocol>(guards: &[P::Guard]) -> String {
     covers.dedup();
     let names: Vec<_> = covers.iter().map(|guard| P::guard_name(*guard)).collect();
     match names.as_slice() {
+        [] if guards.iter().all(|guard| P::is_second_line(*guard)) => {
+            "alone unnoticed: a second line".into()
+        }
         [] => "nothing: it holds here without".into(),
         names => format!("alone unnoticed: covered by {}", names.join(", ")),
     }

@@ -99,6 +99,8 @@ fn each_seed_shows_the_loss_it_is_named_after() {
         let variant = FuzzVariant::Upstream(shown.expect(name));
         let finding = compaction_ops(&variant, &seed).expect_err(name);
         assert_eq!(finding.property, Property::NoSampleLost.name(), "{name}");
+        let issue = finding.shows.unwrap_or_default().trim_start_matches('#');
+        assert!(name.starts_with(issue) && !issue.is_empty(), "{name}\n{finding}");
     }
 }
 

@@ -72,3 +72,19 @@ fn violations_by_a_crash_or_a_late_block_come_out_the_same_without_the_reduction
         assert_eq!(whole.0, reduced.0, "{scope}");
     }
 }
+
+/// The same of upstream's releases, of those whose verdict a small space holds without the reduction.
+#[test]
+fn upstream_comes_out_the_same_without_the_reduction() {
+    let scopes = ["cortex-cleaner-crash", "cortex-no-compact-set", "cortex-partial-block"];
+    let runs = verdicts::upstream();
+    let small: Vec<_> = runs.iter().filter(|run| scopes.contains(&run.scope.name)).collect();
+    assert!(small.len() >= 4, "releases are asked in these scopes");
+    for run in small {
+        let [reduced, whole] = both(run);
+        let name = (run.variant.name(), run.scope.name);
+        assert_eq!(reduced.0, run.expected.text(), "{name:?}");
+        assert_eq!(whole.0, reduced.0, "{name:?}");
+        assert!(reduced.1 < whole.1, "{name:?}: {} states against {}", reduced.1, whole.1);
+    }
+}

@@ -1,9 +1,11 @@
-//! What occurred while a model was explored: effects and their outcomes, refusals, guards that decided.
+//! What occurred while a model was explored: the world's events, effects and their outcomes, refusals, guards.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use surehold::compaction::object::{Key, Prefix};
 use surehold::compaction::{Effect, Guard, Merged, Outcome, Refusal};
+
+use super::model::Action;
 
 /// Counters. Exploring a state counts each of its events once.
 #[derive(Debug)]
@@ -61,6 +63,18 @@ const OUTCOMES: [&str; 10] = [
     "elapsed",
 ];
 
+const EVENTS: [&str; 9] = [
+    "world: a cycle begins",
+    "world: a heartbeat",
+    "world: a late write lands",
+    "world: a claim expires",
+    "world: a mark grows old",
+    "world: a late block",
+    "world: an operator acts",
+    "world: a crash",
+    "world: a pause",
+];
+
 const REFUSALS: [&str; 4] = [
     "refused-other-incarnation",
     "refused-not-outstanding",
@@ -68,14 +82,35 @@ const REFUSALS: [&str; 4] = [
     "refused-not-ready",
 ];
 
+const EVENTS_FROM: usize = EFFECTS.len() * OUTCOMES.len();
+const REFUSALS_FROM: usize = EVENTS_FROM + EVENTS.len();
+const GUARDS_FROM: usize = REFUSALS_FROM + REFUSALS.len();
+
 impl Default for Coverage {
     fn default() -> Self {
-        let cells = EFFECTS.len() * OUTCOMES.len() + REFUSALS.len() + Guard::ALL.len();
+        let cells = GUARDS_FROM + Guard::ALL.len();
         Self { counts: (0..cells).map(|_| AtomicU64::new(0)).collect() }
     }
 }
 
 impl Coverage {
+    /// Something happened that is no operation's end.
+    pub fn happened(&self, action: Action) {
+        let at = match action {
+            Action::Run { .. } | Action::ExpireCleaner => return,
+            Action::Begin(_) => 0,
+            Action::Beat(..) => 1,
+            Action::Land(_) => 2,
+            Action::Expire(..) => 3,
+            Action::Ripen(_) => 4,
+            Action::Upload => 5,
+            Action::Operate => 6,
+            Action::Crash(_) => 7,
+            Action::Pause(_) => 8,
+        };
+        self.count(EVENTS_FROM + at);
+    }
+
     /// An effect ended.
     pub fn ran(&self, effect: &Effect, outcome: &Outcome) {
         self.count(effect_index(effect) * OUTCOMES.len() + outcome_index(outcome));
@@ -89,14 +124,14 @@ impl Coverage {
             Refusal::UnfitOutcome(_) => 2,
             Refusal::NotReady(_) => 3,
         };
-        self.count(EFFECTS.len() * OUTCOMES.len() + at);
+        self.count(REFUSALS_FROM + at);
     }
 
     /// Guards decided a step.
     pub fn decided(&self, guards: &[Guard]) {
         for guard in guards {
             let at = Guard::ALL.iter().position(|other| other == guard).unwrap_or(0);
-            self.count(EFFECTS.len() * OUTCOMES.len() + REFUSALS.len() + at);
+            self.count(GUARDS_FROM + at);
         }
     }
 
@@ -115,14 +150,21 @@ impl Coverage {
                 }
             }
         }
-        let rest = REFUSALS.iter().map(|name| (*name).to_string());
-        let guards = Guard::ALL.iter().map(|guard| format!("guard {}", guard.name()));
-        let from = EFFECTS.len() * OUTCOMES.len();
-        for (at, name) in rest.chain(guards).enumerate() {
-            rows.push((name, self.counts[from + at].load(Ordering::Relaxed)));
+        let events = EVENTS.iter().map(|name| (*name).to_string());
+        let refusals = REFUSALS.iter().map(|name| (*name).to_string());
+        let guards = Guard::ALL.iter().map(|guard| guard_row(*guard));
+        for (at, name) in events.chain(refusals).chain(guards).enumerate() {
+            rows.push((name, self.counts[EVENTS_FROM + at].load(Ordering::Relaxed)));
         }
         rows
     }
+}
+
+/// An order of operations and the form of a path refuse nothing. What is counted is that a role came to where
+/// the order or the form makes a difference.
+fn guard_row(guard: Guard) -> String {
+    let kind = if guard.is_form() { "form" } else { "guard" };
+    format!("{kind} {}", guard.name())
 }
 
 fn can_end(effect: &str, outcome: &str) -> bool {

@@ -232,6 +232,9 @@ impl<F: Fleet> Model<F> {
     /// The state after an event of the world, or `None` if it cannot happen.
     pub fn apply(&self, world: &WorldOf<F>, action: Action, tale: &mut Tale) -> Option<WorldOf<F>> {
         let mut next = world.clone();
+        if let Some(coverage) = &self.coverage {
+            coverage.happened(action);
+        }
         match action {
             Action::Run { process, number, fate, choice } => {
                 self.run(&mut next, process, number, fate, choice, tale)?;

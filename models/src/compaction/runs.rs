@@ -56,8 +56,8 @@ impl Protocol for Compaction {
         guard.answers()
     }
 
-    fn is_second_line(_guard: Guard) -> bool {
-        false
+    fn is_second_line(guard: Guard) -> bool {
+        guard.is_second_line()
     }
 
     fn properties() -> Vec<Property> {

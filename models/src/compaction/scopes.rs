@@ -63,6 +63,15 @@ const STAMPED: &[Act] = &[Act::Run(0, Until::Synced), Act::Upload, Act::Run(1, U
 /// A worker holds the first plan and is about to look for a free partition; the plan has been completed since.
 const HELD: &[Act] =
     &[Act::Run(0, Until::PlanWritten), Act::Run(1, Until::Picked), Act::Run(0, Until::PlanDone)];
+/// A worker has picked a partition of the first plan and is about to look at its marker; the plan has been
+/// completed and cleaned up since, and a late block has come.
+const PICKED: &[Act] = &[
+    Act::Run(0, Until::PlanWritten),
+    Act::Run(1, Until::Picked),
+    Act::Run(0, Until::PlanDone),
+    Act::Run(2, Until::Gone),
+    Act::Upload,
+];
 /// A worker of the first plan has passed every check, merged, and stands still; the plan has been completed
 /// and cleaned up without it, and a late block has come.
 const LEFT_BEHIND: &[Act] = &[
@@ -207,6 +216,17 @@ fn ours() -> Vec<Scope> {
             ..base(
                 "superseded",
                 "A plan is cleaned up and superseded while a worker still has it in hand (#7075).",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            prefix: PICKED,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePicked],
+            ..base(
+                "superseded-picked",
+                "A worker looks at a marker of a plan that is cleaned up and about to be superseded (#7075).",
             )
         },
         Scope {
@@ -405,6 +425,7 @@ fn ours() -> Vec<Scope> {
             late: vec![LATE],
             prefix: DELETED_UNDER_PLAN,
             split_above_bytes: ONE_PARTITION,
+            max_plans: 4,
             beats: false,
             ripens: true,
             faults: PAUSE,
@@ -790,12 +811,12 @@ fn theirs() -> Vec<Scope> {
         Scope {
             late: vec![LATE],
             prefix: STAMPED,
-            split_above_bytes: ONE_PARTITION,
+            split_above_bytes: 3,
             max_plans: 2,
             atomic_plans: true,
             ..base(
                 "cortex-stamped-early-atomic",
-                "One partition, and a plan is created only if there is none: what is left of D13.",
+                "The same, and a plan is created only if there is none: what is left of D13.",
             )
         },
         Scope {

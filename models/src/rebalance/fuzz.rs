@@ -716,6 +716,7 @@ where
             timeline,
             fair_after: self.fair_after,
             ending,
+            shows: None,
         }
     }
 }
