@@ -136,7 +136,7 @@ fn server(name: &str) -> ServerId {
 
 fn kind(step: &Value) -> Kind {
     match step["msg"].as_str().expect("a step has a message") {
-        "segmentConsumed" => Kind::Consumed(step["reason"].as_str().map(reason)),
+        "segmentConsumed" => Kind::Consumed(step["reason"].as_str().and_then(Reason::from_name)),
         "segmentCommitStart" => Kind::CommitStart,
         "segmentCommitEndWithMetadata" => Kind::CommitEnd,
         "extendBuildTime" => {
@@ -149,17 +149,6 @@ fn kind(step: &Value) -> Kind {
         }
         other => panic!("there is no message {other}"),
     }
-}
-
-fn reason(name: &str) -> Reason {
-    let all = [
-        Reason::TimeLimit,
-        Reason::RowLimit,
-        Reason::EndOfPartitionGroup,
-        Reason::ForceCommitMessageReceived,
-        Reason::IndexCapacityThresholdBreached,
-    ];
-    all.into_iter().find(|reason| reason.name() == name).expect("the reason is known")
 }
 
 /// Status, offset and build time, as on the wire.

@@ -5,4 +5,7 @@
 //! download.
 
 pub mod completion;
+pub mod name;
 pub mod object;
+pub mod temporary;
+pub mod wire;
