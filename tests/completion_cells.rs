@@ -9,7 +9,7 @@ use serde_json::Value;
 use surehold::collections::Table;
 use surehold::commit::completion::{
     Answer, Ask, Busy, Commit, Completion, Found, Gathering, Kind, Limits, Message, Mode, Outcome,
-    Phase, Reason, Record, Refusal, Rule, Rules, Said, State, Turn, Upload,
+    Phase, Reason, Record, Refusal, Rule, Rules, Said, State, Turn, Upload, row_limit,
 };
 use surehold::commit::object::{ServerId, Status};
 
@@ -683,4 +683,43 @@ fn only_two_reasons_win_at_once() {
             if wins { Answer::Commit { offset: END, build_s: 126 } } else { Answer::Hold(END) };
         assert_eq!(turn.said, Said::Answer(expected), "{reason:?}");
     }
+}
+
+/// Half of what was built, or half of the limit if that is less (#15234).
+#[test]
+fn the_row_limit_is_halved() {
+    let halved = [(20, 100, 10), (100, 20, 10), (7, 7, 3), (1, 100, 0), (0, 0, 0)];
+    for (rows, limit, expected) in halved {
+        assert_eq!(row_limit(rows, limit), expected, "{rows} rows, limit {limit}");
+    }
+    assert_eq!(row_limit(u64::MAX, u64::MAX), u64::MAX / 2);
+}
+
+/// A machine goes when it knows nothing that metadata does not.
+#[test]
+fn a_machine_is_over_when_nothing_is_left_to_be_remembered() {
+    let over = ["resumed", "committed", "aborted"];
+    for cell in product(CELLS) {
+        let phase = before(&cell);
+        let is_over = over.contains(&cell["state"]);
+        assert_eq!(State::Idle(phase.clone()).is_over(), is_over, "{cell:?}");
+        let busy = Busy { ask: Ask::Record, message: message(&cell), phase: Some(phase) };
+        assert!(!State::Busy(busy).is_over(), "{cell:?}");
+    }
+    assert!(State::Absent.is_over());
+}
+
+/// Whether a controller leads is not asked where a build has failed for good.
+#[test]
+fn all_messages_but_one_are_for_the_leader() {
+    for name in MESSAGES {
+        assert_eq!(kind(name).is_for_leader(), !name.starts_with("build-failed"), "{name}");
+    }
+}
+
+/// What the checker keeps millions of.
+#[test]
+fn a_machine_is_small() {
+    assert!(size_of::<Phase>() <= 88, "{}", size_of::<Phase>());
+    assert!(size_of::<State>() <= 168, "{}", size_of::<State>());
 }
