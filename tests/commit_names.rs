@@ -64,7 +64,7 @@ fn run(case: &Value) {
             assert_eq!(name.to_string(), text("name"), "{id}");
         }
         "equal" => {
-            assert_eq!(built(&case["a"]) == parsed(&case["b_name"]), case["expected"], "{id}")
+            assert_eq!(built(&case["a"]) == parsed(&case["b_name"]), case["expected"], "{id}");
         }
         "is_llc" => {
             assert_eq!(SegmentName::looks_like_one(text("name")), case["expected"], "{id}");

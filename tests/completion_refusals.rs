@@ -105,7 +105,7 @@ fn assert_answered(before: &State, message: Message, answer: Answer, after: &Sta
             assert_eq!(after, &State::Idle(Phase::Committed { end: message.offset }));
         }
         Answer::CatchUp(end) => {
-            assert!(end > message.offset, "{message:?} is to catch up to {end}")
+            assert!(end > message.offset, "{message:?} is to catch up to {end}");
         }
         Answer::Keep(offset) | Answer::Hold(offset) => assert_eq!(offset, message.offset),
         Answer::NotLeader | Answer::UploadSuccess => panic!("{answer:?} is the caller's"),
