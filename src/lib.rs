@@ -25,6 +25,7 @@
 //! | [`machine`] | the shape of a role |
 //! | [`guard`] | guards as a type; a service cannot drop one |
 //! | [`collections`] | persistent map, set and sequence whose hash tells `({7}, {})` from `({}, {7})` |
+//! | [`commit`] | a consumed stream becomes segments (Pinot) |
 //! | [`compaction`] | partition compaction (Cortex) |
 //! | [`rebalance`] | who serves a segment (Druid) |
 //!
@@ -32,6 +33,7 @@
 //! does not change the default types.
 
 pub mod collections;
+pub mod commit;
 pub mod compaction;
 pub mod guard;
 pub mod machine;
