@@ -53,6 +53,7 @@ fn safety<F: Fleet>(property: Property) -> Option<Named<Model<F>>> {
         Property::NoGhost => unbroken!(Property::NoGhost),
         Property::FullDelay => unbroken!(Property::FullDelay),
         Property::NoNeedlessLoad => unbroken!(Property::NoNeedlessLoad),
+        Property::NoPingPong => unbroken!(Property::NoPingPong),
         Property::Recoverable => None,
     }
 }

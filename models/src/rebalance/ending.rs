@@ -22,7 +22,7 @@ pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
             format!("{}{through}; {left}", breach(&model.scope, *broken))
         }
         None => format!(
-            "from here, without another fault, this is out of reach: as many copies as are required and nothing on its way ({left})"
+            "from here, without another fault, this is out of reach: as many copies as are required, where they are to be, and nothing on its way ({left})"
         ),
     }
 }
@@ -53,6 +53,13 @@ pub fn breach(scope: &Scope, broken: Broken) -> String {
             server(at),
             segment(id)
         ),
+        Broken::PingPong(id, at) => {
+            format!(
+                "{} is moved to {} once more, though nothing has changed",
+                segment(id),
+                server(at)
+            )
+        }
         Broken::Unjustified(id, at) => format!(
             "{} is to be dropped on {} though every other copy of it is gone or going",
             segment(id),

@@ -109,6 +109,7 @@ impl<F: Fleet> Model<F> {
             left: self.scope.budget,
             operated: 0,
             needless: 0,
+            own_moves: 0,
             broken: None,
             seen: Seen::default(),
             watch: self.new_watch(leaders),
@@ -546,7 +547,7 @@ impl<F: Fleet> Model<F> {
         tale.decides(&step.decided_by);
         world.leaders[usize::from(at)].change().role = step.state;
         self.watch_step(world, at, &before, &event);
-        self.judge_decisions(world, at, &before, tale);
+        self.judge_decisions(world, at, &before, proposed_in(&event), tale);
         for issued in step.effects {
             let CoordinatorEffect::Send(Addressed { server, message }) = issued.effect;
             let basis = match message {
@@ -663,6 +664,19 @@ fn is_refusal(effect: &HistoricalEffect) -> bool {
         reply.answer,
         Answer::RefusedNumber | Answer::RefusedIncarnation | Answer::RefusedTerm(_)
     ))
+}
+
+/// The move that an event proposes.
+fn proposed_in(event: &CoordinatorEvent) -> Option<Move> {
+    match event {
+        CoordinatorEvent::Continue { input, .. } => input.proposed,
+        CoordinatorEvent::Received(_)
+        | CoordinatorEvent::Appeared(..)
+        | CoordinatorEvent::Disappeared(_)
+        | CoordinatorEvent::Require(..)
+        | CoordinatorEvent::Elected(_)
+        | CoordinatorEvent::Deposed => None,
+    }
 }
 
 /// On what a drop that is being sent was decided.

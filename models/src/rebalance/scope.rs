@@ -81,6 +81,20 @@ pub struct Budget {
     pub takeovers: u8,
 }
 
+impl Budget {
+    /// How much of it is spent when so much is left.
+    #[must_use]
+    pub fn spent(&self, left: &Self) -> u32 {
+        let counts = |budget: &Self| {
+            let Self { moves, repeats, overdue, losses, failures, .. } = *budget;
+            let Self { flaps, crashes, disks, takeovers, .. } = *budget;
+            [moves, repeats, overdue, losses, failures, flaps, crashes, disks, takeovers]
+        };
+        counts(self).map(u32::from).iter().sum::<u32>()
+            - counts(left).map(u32::from).iter().sum::<u32>()
+    }
+}
+
 /// How the coordinator's view follows the servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Views {
@@ -170,6 +184,12 @@ impl Scope {
         rules.next().unwrap_or(self.required)
     }
 
+    /// How many servers are to be emptied, when the operator has done so much.
+    pub fn emptied_after(&self, operated: u8) -> usize {
+        let all = self.ids().filter(|server| self.info(*server, operated).decommissioning);
+        all.count()
+    }
+
     /// The rule for each segment.
     pub fn rule(&self, operated: u8) -> Rule {
         Rule { size_bytes: 1, required: vec![(TIER, self.required_after(operated))] }
@@ -184,6 +204,7 @@ impl Scope {
             Property::OneAction,
             Property::NoGhost,
             Property::FullDelay,
+            Property::NoPingPong,
         ];
         all.extend(self.needless_loads.map(|_| Property::NoNeedlessLoad));
         all.extend(self.recovers.then_some(Property::Recoverable));

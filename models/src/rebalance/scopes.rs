@@ -226,6 +226,30 @@ fn ours() -> Vec<Scope> {
             ..base("decommission", "A server is to be emptied.", 3, 1, 1)
         },
         Scope {
+            operator: &[Operation::Decommission(0)],
+            budget: Budget { moves: 1, overdue: 1, failures: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::Drained],
+            ..base(
+                "decommission-two",
+                "A server with one of two replicas is to be emptied.",
+                3,
+                2,
+                2,
+            )
+        },
+        Scope {
+            operator: &[Operation::Decommission(0), Operation::Decommission(1)],
+            budget: Budget { overdue: 1, failures: 1, ..NONE },
+            ..base(
+                "decommission-all",
+                "Every server is to be emptied: one has to keep the copy.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
             operator: &[Operation::Require(1)],
             budget: Budget { moves: 1, overdue: 1, ..NONE },
             witnesses: &[Witness::RuleDuringMove],

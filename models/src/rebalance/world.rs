@@ -30,6 +30,8 @@ pub struct World<C> {
     pub operated: u8,
     /// Needless loads so far.
     pub needless: u8,
+    /// Moves so far that nobody has proposed.
+    pub own_moves: u8,
     /// What went wrong, if anything did.
     pub broken: Option<Broken>,
     /// What a scope's witness looks for and the rest of the state does not tell.
@@ -192,6 +194,8 @@ pub enum Broken {
     Early(SegmentId, ServerId),
     /// A load was decided though enough copies serve and stay.
     NeedlessLoad(SegmentId, ServerId),
+    /// A move was decided that nobody has proposed, and once too often.
+    PingPong(SegmentId, ServerId),
 }
 
 impl Broken {
@@ -206,6 +210,7 @@ impl Broken {
             Self::Ghost(..) => Property::NoGhost,
             Self::Early(..) => Property::FullDelay,
             Self::NeedlessLoad(..) => Property::NoNeedlessLoad,
+            Self::PingPong(..) => Property::NoPingPong,
         }
     }
 }
