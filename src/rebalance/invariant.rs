@@ -99,7 +99,9 @@ impl Property {
             Self::DropJustified => {
                 "P3: when a drop is decided, another copy serves that no drop is on its way to."
             }
-            Self::OneAction => "P4: a server is not asked to load and to drop a segment at once.",
+            Self::OneAction => {
+                "P4: at most one operation is outstanding for a segment and a server."
+            }
             Self::NoGhost => "P8: no server announces a segment whose files it does not have.",
             Self::FullDelay => {
                 "I10: the files of a dropped segment stay for the whole delay after the last drop."

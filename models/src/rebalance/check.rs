@@ -85,6 +85,8 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
         "a segment is asked for while its files are being deleted" => LoadedWhileDeleting,
         "a drop arrives while the load is under way" => DropDuringLoad,
         "the rule changes during a move" => RuleDuringMove,
+        "files are left over from an earlier life" => LeftOver,
+        "files are there in part, and nobody knows" => DoneInPart,
     }
 }
 

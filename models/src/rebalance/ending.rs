@@ -66,7 +66,7 @@ pub fn breach(scope: &Scope, broken: Broken) -> String {
             server(at)
         ),
         Broken::TwoActions(id, at) => {
-            format!("{} is asked to load and to drop {} at once", server(at), segment(id))
+            format!("{} is asked for two things of {} at once", server(at), segment(id))
         }
         Broken::Ghost(id, at) => {
             format!("{} announces {} and does not have its files", server(at), segment(id))

@@ -6,7 +6,7 @@ use surehold::rebalance::object::{SegmentId, ServerId};
 use surehold::rebalance::{CoordinatorEvent, Input, Task};
 
 use super::fleet::{Fleet, Leads as _};
-use super::model::{Action, Model, WorldOf};
+use super::model::{Action, Ending, Model, WorldOf};
 
 impl Action {
     /// Whether this event is a fault, or something that nobody may wait for. The goal must be in reach without.
@@ -16,7 +16,7 @@ impl Action {
             Self::Run(_, _, proposed) => proposed.is_some(),
             Self::Go(_, task) => matches!(task, Task::Overdue(..) | Task::Unconfirmed(..)),
             Self::Deliver { repeated, fails, .. } => *repeated || *fails,
-            Self::End(_, _, fails) => *fails,
+            Self::End(_, _, ending) => *ending != Ending::Well,
             // That discovery loses a server that is down is as it should be.
             Self::Vanish(_, server) => is_up(*server),
             Self::Lose(_) | Self::Crash(..) | Self::TakeOver(_) | Self::Operate => true,
@@ -30,7 +30,11 @@ impl<F: Fleet> Model<F> {
     /// way, and the balancer would be listened to.
     pub fn is_at_goal(&self, world: &WorldOf<F>) -> bool {
         let placed = self.scope.segment_ids().all(|segment| self.is_placed(world, segment));
-        let up = world.servers.iter().all(|node| node.role.is_some() && node.pending.is_empty());
+        let up = world.servers.iter().all(|node| {
+            // Files that nobody announces are gone.
+            let announced = |id| node.is_serving(id);
+            node.role.is_some() && node.pending.is_empty() && node.files().all(announced)
+        });
         let leads = world.leaders.iter().filter(|leader| leader.role.term().is_some());
         let seen = |server| leads.clone().all(|leader| leader.sees(server));
         placed

@@ -71,6 +71,8 @@ pub struct Budget {
     pub losses: u8,
     /// Loads that fail.
     pub failures: u8,
+    /// Fetches and deletions of which it is not known whether they were done.
+    pub unknowns: u8,
     /// Times that discovery loses a server which is well.
     pub flaps: u8,
     /// Crashes.
@@ -86,12 +88,12 @@ impl Budget {
     #[must_use]
     pub fn spent(&self, left: &Self) -> u32 {
         let counts = |budget: &Self| {
-            let Self { moves, repeats, overdue, losses, failures, .. } = *budget;
+            let Self { moves, repeats, overdue, losses, failures, unknowns, .. } = *budget;
             let Self { flaps, crashes, disks, takeovers, .. } = *budget;
-            [moves, repeats, overdue, losses, failures, flaps, crashes, disks, takeovers]
+            let faults = [repeats, overdue, losses, failures, unknowns];
+            [moves, flaps, crashes, disks, takeovers].into_iter().chain(faults).map(u32::from)
         };
-        counts(self).map(u32::from).iter().sum::<u32>()
-            - counts(left).map(u32::from).iter().sum::<u32>()
+        counts(self).sum::<u32>() - counts(left).sum::<u32>()
     }
 }
 
@@ -152,6 +154,10 @@ pub enum Witness {
     DropDuringLoad,
     /// The required number changes while a move is under way.
     RuleDuringMove,
+    /// A server has started again with files that it does not announce, and they have not been touched yet.
+    LeftOver,
+    /// Nobody knows whether a fetch or a deletion was done, and it was not, or only in part.
+    DoneInPart,
 }
 
 impl Scope {
@@ -228,6 +234,7 @@ impl Scope {
             (budget.overdue, "overdue answer"),
             (budget.losses, "lost message"),
             (budget.failures, "failed load"),
+            (budget.unknowns, "unknown outcome"),
             (budget.flaps, "flap"),
             (budget.crashes, "crash"),
             (budget.takeovers, "change of leader"),

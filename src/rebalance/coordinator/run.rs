@@ -47,6 +47,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if now.rule.is_none() {
             return true;
         }
+        if now.copies.is_empty() && now.required_in_all() == 0 {
+            return self.state.remove_unused(id);
+        }
         self.take_back(id, &now);
         let mut satisfied = true;
         for tier in self.tiers_of(&now) {
@@ -129,9 +132,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             let stands = source.and_then(|from| segment.copies.get(&from));
             let stands = stands.is_some_and(|source| source.class() == Class::Serving);
             match copy.class() {
-                Class::Serving if !stands => count.serving += 1,
+                Class::Serving => {
+                    let counts = self.judge.demands(Guard::MoveCountsOnce, !stands);
+                    count.serving += usize::from(counts);
+                }
                 Class::Arriving if !stands => count.arriving += 1,
-                Class::Serving | Class::Arriving | Class::Absent | Class::Leaving => {}
+                Class::Arriving | Class::Absent | Class::Leaving => {}
             }
         }
         count
