@@ -1,5 +1,6 @@
 //! The roles of rebalance, event by event: a move from start to end, refusals, and nonsense from outside.
 
+use surehold::collections::Set;
 use surehold::rebalance::coordinator::state::{Class, Copy, Kind, Operation, Phase};
 use surehold::rebalance::coordinator::{self, Coordinator};
 use surehold::rebalance::event::{Move, Outcome, Rule, ServerInfo};
@@ -132,10 +133,19 @@ struct Server {
 
 impl Server {
     fn started(server: ServerId, incarnation: u32, served: &[SegmentId]) -> Self {
-        let role = Historical::new(historical::Limits { drop_delay_ms: DELAY_MS });
         let incarnation = Incarnation(incarnation);
         let served = served.iter().copied().collect();
-        let durable = historical::Durable { server, incarnation, term: Term(0), served };
+        Self::recovered(historical::Durable {
+            server,
+            incarnation,
+            term: Term(0),
+            served,
+            left_over: Set::new(),
+        })
+    }
+
+    fn recovered(durable: historical::Durable) -> Self {
+        let role = Historical::new(historical::Limits { drop_delay_ms: DELAY_MS });
         let state = role.recover(durable);
         Self { role, state }
     }
@@ -261,6 +271,7 @@ fn assert_ends_as_written(leader: &Leader, a: &Server, b: &Server) {
                     "incarnation": incarnation,
                     "term": 5,
                     "served": served,
+                    "left_over": [],
                 },
                 "number": 1,
                 "version": 1,
@@ -291,6 +302,7 @@ fn assert_ends_as_written(leader: &Leader, a: &Server, b: &Server) {
                 // That A has it no longer is newer than its last view.
                 "holds": [7],
                 "queue": [],
+                "late": [],
             })
         };
         let copy = |has: bool, incarnation: u32| {
@@ -310,6 +322,7 @@ fn assert_ends_as_written(leader: &Leader, a: &Server, b: &Server) {
             "due": [],
             "picture": null,
             "asked": [],
+            "beside": [],
         });
         assert_eq!(serde_json::to_value(&leader.state).expect("it is plain"), whole);
     }
@@ -806,7 +819,8 @@ const LEADER: coordinator::Durable = coordinator::Durable { leader: LeaderId(0),
 
 fn node() -> historical::Durable {
     let served = [SegmentId(0), SegmentId(2)].into_iter().collect();
-    historical::Durable { server: A, incarnation: Incarnation(0), term: Term(0), served }
+    let left_over = [SegmentId(1)].into_iter().collect();
+    historical::Durable { server: A, incarnation: Incarnation(0), term: Term(0), served, left_over }
 }
 
 #[test]
@@ -863,4 +877,281 @@ fn no_term_is_led_in_twice() {
         leader.refuses(CoordinatorEvent::Elected(old), Refusal::OldTerm(old));
     }
     assert_eq!(leader.take(CoordinatorEvent::Elected(Term(FENCE.term.0 + 1))), []);
+}
+
+fn to_be_emptied() -> CoordinatorEvent {
+    CoordinatorEvent::Appeared(A, ServerInfo { decommissioning: true, ..info() })
+}
+
+#[test]
+fn a_server_to_be_emptied_is_emptied() {
+    let mut leader = Leader::informed(&[A, B], 1, 1);
+    assert_eq!(leader.take(to_be_emptied()), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    let operation = Operation { kind: Kind::MoveTo, phase: Phase::Queued, from: Some(A) };
+    let arriving = Copy { has: false, stamp: stamp(1, 0), operation: Some(operation) };
+    assert_eq!(leader.copy(B), arriving);
+    assert_eq!(leader.copy(A).class(), Class::Serving);
+    // One move is enough.
+    assert_eq!(leader.take(go(Task::Run)), []);
+    assert_eq!(leader.copy(B), arriving);
+
+    let load = request(Action::Load, 1, 1);
+    assert_eq!(leader.take(go(Task::Send(B))), [(B, ToServer::Request(load))]);
+    assert_eq!(leader.take(from(B, answer(load, Answer::Done, true, stamp(1, 1)))), []);
+    assert_eq!(leader.copy(A).class(), Class::Leaving);
+}
+
+#[test]
+fn where_there_is_no_room_a_server_to_be_emptied_keeps_its_copy() {
+    let mut leader = Leader::informed(&[A, B], 1, 1);
+    assert_eq!(leader.take(to_be_emptied()), []);
+    let full = ServerInfo { capacity_bytes: 9, ..info() };
+    assert_eq!(leader.take(CoordinatorEvent::Appeared(B, full)), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    assert_eq!([A, B].map(|at| leader.copy(at).operation), [None, None]);
+    assert!(leader.state.has_due(), "there may be room later");
+    assert_eq!(leader.take(CoordinatorEvent::Appeared(B, info())), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    assert_eq!(leader.copy(B).class(), Class::Arriving);
+}
+
+#[test]
+fn a_load_that_was_not_sent_to_a_server_to_be_emptied_is_taken_back() {
+    for sent in [false, true] {
+        let mut leader = Leader::informed(&[A, B], 0, 1);
+        assert_eq!(leader.take(go(Task::Run)), []);
+        assert_eq!(leader.copy(A).class(), Class::Arriving);
+        if sent {
+            leader.take(go(Task::Send(A)));
+        }
+        assert_eq!(leader.take(to_be_emptied()), []);
+        assert_eq!(leader.take(go(Task::Run)), []);
+        let classes = [A, B].map(|at| leader.copy(at).class());
+        let expected = match sent {
+            false => [Class::Absent, Class::Arriving],
+            true => [Class::Arriving, Class::Absent],
+        };
+        assert_eq!(classes, expected);
+    }
+}
+
+#[test]
+fn a_view_ahead_of_the_answer_makes_no_surplus() {
+    let mut leader = Leader::informed(&[A, B, C], 2, 2);
+    assert_eq!(leader.take(propose(A, C)), []);
+    let load = request(Action::Load, 1, 1);
+    assert_eq!(leader.take(go(Task::Send(C))), [(C, ToServer::Request(load))]);
+    assert_eq!(leader.take(from(C, view(1, 1, &[SEGMENT]))), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    assert_eq!([A, B, C].map(|at| leader.copy(at).class()), [Class::Serving; 3]);
+    assert_eq!(leader.take(from(C, answer(load, Answer::Done, true, stamp(1, 1)))), []);
+    let classes = [A, B, C].map(|at| leader.copy(at).class());
+    assert_eq!(classes, [Class::Leaving, Class::Serving, Class::Serving]);
+}
+
+/// The answer to the load was lost, and the request that was sent again is refused.
+#[test]
+fn a_refusal_that_shows_the_copy_ends_the_move() {
+    let mut leader = Leader::informed(&[A, B], 1, 1);
+    assert_eq!(leader.take(propose(A, B)), []);
+    let load = request(Action::Load, 1, 1);
+    assert_eq!(leader.take(go(Task::Send(B))), [(B, ToServer::Request(load))]);
+    let refused = answer(load, Answer::RefusedNumber, true, stamp(1, 1));
+    assert_eq!(leader.take(from(B, refused)), []);
+    assert_eq!(leader.copy(B), Copy { has: true, stamp: stamp(1, 1), operation: None });
+    assert_eq!(leader.copy(A).class(), Class::Leaving);
+
+    // One that does not show it ends only the operation.
+    let mut leader = Leader::informed(&[A, B], 1, 1);
+    assert_eq!(leader.take(propose(A, B)), []);
+    assert_eq!(leader.take(go(Task::Send(B))), [(B, ToServer::Request(load))]);
+    let refused = answer(load, Answer::RefusedNumber, false, stamp(1, 0));
+    assert_eq!(leader.take(from(B, refused)), []);
+    assert_eq!([A, B].map(|at| leader.copy(at).class()), [Class::Serving, Class::Absent]);
+}
+
+#[test]
+fn what_is_late_takes_no_place_from_others() {
+    let mut leader = Leader::informed(&[A], 0, 1);
+    leader.role = Coordinator::new(coordinator::Limits { batch_size: 1 });
+    let newer = SegmentId(8);
+    assert_eq!(leader.take(CoordinatorEvent::Require(newer, rule(1))), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    let first = Request { segment: newer, ..request(Action::Load, 1, 1) };
+    assert_eq!(leader.take(go(Task::Send(A))), [(A, ToServer::Request(first))]);
+    assert_eq!(leader.take(go(Task::Send(A))), [(A, ToServer::Request(first))]);
+    assert_eq!(leader.take(go(Task::Overdue(A, newer))), []);
+    let second = request(Action::Load, 2, 1);
+    let both = [(A, ToServer::Request(second)), (A, ToServer::Request(first))];
+    assert_eq!(leader.take(go(Task::Send(A))), both);
+    assert_eq!(leader.take(go(Task::Send(A))), both);
+}
+
+#[test]
+fn a_segment_is_forgotten_when_nothing_refers_to_it() {
+    let mut leader = Leader::informed(&[A, B], 2, 2);
+    assert_eq!(leader.take(CoordinatorEvent::Disappeared(B)), []);
+    assert_eq!(leader.take(CoordinatorEvent::Require(SEGMENT, rule(0))), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    let drop = request(Action::Drop, 1, 1);
+    assert_eq!(leader.take(go(Task::Send(A))), [(A, ToServer::Request(drop))]);
+    assert_eq!(leader.take(from(A, answer(drop, Answer::Done, false, stamp(1, 1)))), []);
+    assert_eq!(leader.take(from(A, view(1, 1, &[]))), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    // B was lost from sight with a copy, which has to go when it comes back.
+    assert!(leader.state.segment(SEGMENT).is_some());
+    assert!(!leader.state.has_due());
+
+    assert_eq!(leader.take(CoordinatorEvent::Appeared(B, info())), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    assert!(leader.state.segment(SEGMENT).is_some(), "no view of B has come");
+    assert_eq!(leader.take(from(B, view(1, 0, &[SEGMENT]))), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    assert_eq!(leader.take(go(Task::Send(B))), [(B, ToServer::Request(drop))]);
+    assert_eq!(leader.take(from(B, answer(drop, Answer::Done, false, stamp(1, 1)))), []);
+    assert_eq!(leader.take(from(B, view(1, 1, &[]))), []);
+    assert_eq!(leader.take(go(Task::Run)), []);
+    assert_eq!(leader.state.segments().count(), 0);
+    assert!(!leader.state.has_due());
+}
+
+#[test]
+fn what_servers_say_of_unknown_segments_does_not_pile_up() {
+    let mut leader = Leader::informed(&[A], 1, 1);
+    let other = SegmentId(99);
+    let known = leader.state.segments().count();
+    let of_other = Request { segment: other, ..request(Action::Load, 9, 1) };
+    assert_eq!(leader.take(from(A, answer(of_other, Answer::Failed, false, stamp(1, 0)))), []);
+    assert_eq!(leader.state.segments().count(), known);
+    // What is newer than the last view is kept until the next one.
+    assert_eq!(leader.take(from(A, answer(of_other, Answer::Failed, false, stamp(1, 1)))), []);
+    assert_eq!(leader.state.segments().count(), known + 1);
+    assert_eq!(leader.take(from(A, view(1, 1, &[SEGMENT]))), []);
+    assert_eq!(leader.state.segments().count(), known);
+    assert_eq!(leader.take(from(A, view(1, 2, &[SEGMENT, other]))), []);
+    assert_eq!(leader.state.segments().count(), known + 1);
+    assert_eq!(leader.take(from(A, view(1, 3, &[SEGMENT]))), []);
+    assert_eq!(leader.state.segments().count(), known);
+    assert_eq!(leader.take(from(A, view(1, 4, &[SEGMENT, other]))), []);
+    assert_eq!(leader.take(CoordinatorEvent::Disappeared(A)), []);
+    assert_eq!(leader.state.segments().count(), known);
+}
+
+#[test]
+fn files_that_an_earlier_life_left_are_deleted_before_they_are_fetched() {
+    let mut server = Server::recovered(historical::Durable {
+        server: A,
+        incarnation: Incarnation(2),
+        term: Term(0),
+        served: Set::new(),
+        left_over: [SEGMENT].into_iter().collect(),
+    });
+    let seen = FromServer::View(View { fence: FENCE, stamp: stamp(2, 0), segments: vec![] });
+    let effects = [(1, HistoricalEffect::Delete(SEGMENT)), (0, HistoricalEffect::Send(seen))];
+    assert_eq!(server.receive(ToServer::Poll(FENCE)), effects);
+    // A load waits for the deletion, and fails with it.
+    let load = request(Action::Load, 1, 2);
+    assert_eq!(server.receive(ToServer::Request(load)), []);
+    let failed = answer(load, Answer::Failed, false, stamp(2, 0));
+    assert_eq!(server.end(1, Outcome::Unknown), [(0, HistoricalEffect::Send(failed))]);
+    // It is tried again with the next message.
+    let load = request(Action::Load, 2, 2);
+    let delete = [(1, HistoricalEffect::Delete(SEGMENT))];
+    assert_eq!(server.receive(ToServer::Request(load)), delete);
+    assert_eq!(server.end(1, Outcome::Done), [(1, HistoricalEffect::Fetch(SEGMENT))]);
+    let done = answer(load, Answer::Done, true, stamp(2, 1));
+    assert_eq!(server.end(1, Outcome::Done), [(0, HistoricalEffect::Send(done))]);
+}
+
+#[test]
+fn what_a_fetch_may_have_left_is_deleted() {
+    let mut server = Server::started(A, 2, &[]);
+    let load = request(Action::Load, 1, 2);
+    let fetch = [(1, HistoricalEffect::Fetch(SEGMENT))];
+    assert_eq!(server.receive(ToServer::Request(load)), fetch);
+    let failed = answer(load, Answer::Failed, false, stamp(2, 0));
+    let effects = [(0, HistoricalEffect::Send(failed)), (1, HistoricalEffect::Delete(SEGMENT))];
+    assert_eq!(server.end(1, Outcome::Unknown), effects);
+    let load = request(Action::Load, 2, 2);
+    assert_eq!(server.receive(ToServer::Request(load)), []);
+    assert_eq!(server.end(1, Outcome::Done), fetch);
+}
+
+#[cfg(feature = "weaken")]
+mod upstream {
+    use surehold::rebalance::upstream::{self, Fix};
+
+    use super::*;
+
+    /// Leads, with a view of each server and a queue for it.
+    struct Druid {
+        role: upstream::Coordinator,
+        state: upstream::State,
+    }
+
+    impl Druid {
+        fn informed(servers: &[(ServerId, &[SegmentId])], required: u16, capacity: u64) -> Self {
+            let role = upstream::Coordinator::new(Fix::Retain);
+            let state = role.recover(LEADER);
+            let mut druid = Self { role, state };
+            druid.take(CoordinatorEvent::Elected(Term(1)));
+            for (at, segments) in servers {
+                let info = ServerInfo { capacity_bytes: capacity, ..info() };
+                druid.take(CoordinatorEvent::Appeared(*at, info));
+                druid.take(from(*at, view(0, 0, segments)));
+            }
+            druid.take(CoordinatorEvent::Require(SEGMENT, rule(required)));
+            druid
+        }
+
+        fn take(&mut self, event: CoordinatorEvent) {
+            let step = self.role.step(&self.state, event);
+            self.state = step.expect("it is taken").state;
+        }
+
+        /// A run from its first phase to its last.
+        fn run(&mut self) {
+            for _ in 0..3 {
+                self.take(go(Task::Run));
+            }
+        }
+
+        fn queued(&self, server: ServerId) -> Vec<(SegmentId, upstream::Act)> {
+            let entries = self.state.peon(server).expect("it has a queue").entries();
+            entries.into_iter().map(|(id, entry)| (id, entry.act)).collect()
+        }
+    }
+
+    #[test]
+    fn loads_that_were_not_sent_to_a_server_to_be_emptied_are_cancelled() {
+        for sent in [false, true] {
+            let mut druid = Druid::informed(&[(A, &[]), (B, &[])], 1, 100);
+            druid.run();
+            assert_eq!(druid.queued(A), [(SEGMENT, upstream::Act::Load)]);
+            if sent {
+                druid.take(go(Task::Send(A)));
+            }
+            druid.take(to_be_emptied());
+            druid.run();
+            let queued = [A, B].map(|at| druid.queued(at));
+            let load = vec![(SEGMENT, upstream::Act::Load)];
+            let expected = if sent { [load, vec![]] } else { [vec![], load] };
+            assert_eq!(queued, expected);
+        }
+    }
+
+    #[test]
+    fn a_queued_drop_frees_its_bytes() {
+        let other = SegmentId(8);
+        let mut druid = Druid::informed(&[(A, &[other])], 1, 10);
+        druid.take(CoordinatorEvent::Require(other, rule(1)));
+        druid.run();
+        assert_eq!(druid.queued(A), []);
+        // Of the newer one nothing is required any more, and it is decided on first.
+        druid.take(CoordinatorEvent::Require(other, rule(0)));
+        druid.run();
+        let both = [(other, upstream::Act::Drop), (SEGMENT, upstream::Act::Load)];
+        assert_eq!(druid.queued(A), both);
+    }
 }

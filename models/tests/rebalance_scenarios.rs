@@ -8,7 +8,7 @@ use surehold_models::rebalance::replay::{Replayed, replay, variants};
 use surehold_models::rebalance::scenario::Scenario;
 
 /// Cases, and the files that tell them.
-const TOLD: [(&str, &[&str]); 29] = [
+const TOLD: [(&str, &[&str]); 30] = [
     ("apache/druid#18764", &["18764.json"]),
     ("apache/druid#18769", &["18769-view-lags.json"]),
     ("apache/druid#18824", &["18824-mark-to-drop.json", "18824-two-readings.json"]),
@@ -38,6 +38,7 @@ const TOLD: [(&str, &[&str]); 29] = [
     ("D7, a lost copy", &["d7-retained-load.json"]),
     ("D8", &["d8-move-undone.json"]),
     ("D9", &["d9-clone.json"]),
+    ("L4", &["decommission.json"]),
 ];
 
 /// Cases, or halves of cases, that these roles and this world cannot tell yet, and why.

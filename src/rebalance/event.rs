@@ -63,7 +63,8 @@ pub struct ServerInfo {
     pub tier: TierId,
     /// How many bytes of segments it can hold.
     pub capacity_bytes: u64,
-    /// Whether the operator wants it empty: it gets no load (dossier 9.1, I7).
+    /// Whether the operator wants it empty: it gets no load (dossier 9.1, I7), and what it serves is moved
+    /// elsewhere as far as there is room (dossier 4.8).
     pub decommissioning: bool,
     /// Whether rules and balancing use it. The target of a clone is not managed (dossier 4.10).
     pub managed: bool,

@@ -9,12 +9,17 @@ pub enum Guard {
     ReplyTeaches,
     /// `newer-wins`
     NewerWins,
-    /// `life-orders`
+    /// `life-orders`. Its removal shows as churn only. What an earlier life said makes the coordinator distrust
+    /// the server until a view has carried a fence again (`fenced-again`), so no drop rests on it; `crash-twice`
+    /// and `crash-lag` are exhausted without it and nothing is lost.
     LifeOrders,
     /// `enough-others`
     EnoughOthers,
     /// `managed-only`
     ManagedOnly,
+    /// `move-counts-once`. Its removal alone shows as moves for nothing; it covers some of what `enough-others`,
+    /// `ask-before-move-drop` and `ask-now` are for, so they are shown in pairs with it too.
+    MoveCountsOnce,
     /// `ask-before-move-drop`
     AskBeforeMoveDrop,
     /// `ask-now`
@@ -51,12 +56,13 @@ pub enum Guard {
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::ReplyTeaches,
         Self::NewerWins,
         Self::LifeOrders,
         Self::EnoughOthers,
         Self::ManagedOnly,
+        Self::MoveCountsOnce,
         Self::AskBeforeMoveDrop,
         Self::AskNow,
         Self::DropAtOnce,
@@ -84,6 +90,7 @@ impl Guard {
             Self::LifeOrders => "life-orders",
             Self::EnoughOthers => "enough-others",
             Self::ManagedOnly => "managed-only",
+            Self::MoveCountsOnce => "move-counts-once",
             Self::AskBeforeMoveDrop => "ask-before-move-drop",
             Self::AskNow => "ask-now",
             Self::DropAtOnce => "drop-at-once",
@@ -127,6 +134,9 @@ impl Guard {
             }
             Self::ManagedOnly => {
                 "Only copies on servers that rules and balancing use justify a drop; a clone's copy does not."
+            }
+            Self::MoveCountsOnce => {
+                "The source of a move and the copy that replaces it count as one until the move has ended, also when a view is ahead of the answer."
             }
             Self::AskBeforeMoveDrop => {
                 "The end of a move asks whether the source may go, as every other drop does."
@@ -202,6 +212,7 @@ impl Guard {
             Self::LifeOrders => &["window 6", "D7"],
             Self::EnoughOthers => &["#18764", "window 0", "D2"],
             Self::ManagedOnly => &["D9"],
+            Self::MoveCountsOnce => &["D2", "L3"],
             Self::AskBeforeMoveDrop => &["D2", "dossier 3.6"],
             Self::AskNow => &["window 2", "#18764"],
             Self::DropAtOnce => &["window 1a", "window 1b", "#18824"],

@@ -48,15 +48,17 @@ pub enum Property {
     NoGhost,
     /// I10.
     FullDelay,
-    /// L2: no churn of loads. Moves that undo each other are not judged.
+    /// L2: no churn of loads.
     NoNeedlessLoad,
-    /// L1, L2, L5.
+    /// L3.
+    NoPingPong,
+    /// L1, L2, L4 to L6.
     Recoverable,
 }
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::LastCopyKept,
         Self::RequiredKept,
         Self::DropJustified,
@@ -64,6 +66,7 @@ impl Property {
         Self::NoGhost,
         Self::FullDelay,
         Self::NoNeedlessLoad,
+        Self::NoPingPong,
         Self::Recoverable,
     ];
 
@@ -78,6 +81,7 @@ impl Property {
             Self::NoGhost => "no-ghost",
             Self::FullDelay => "full-delay",
             Self::NoNeedlessLoad => "no-needless-load",
+            Self::NoPingPong => "no-ping-pong",
             Self::Recoverable => "recoverable",
         }
     }
@@ -95,7 +99,9 @@ impl Property {
             Self::DropJustified => {
                 "P3: when a drop is decided, another copy serves that no drop is on its way to."
             }
-            Self::OneAction => "P4: a server is not asked to load and to drop a segment at once.",
+            Self::OneAction => {
+                "P4: at most one operation is outstanding for a segment and a server."
+            }
             Self::NoGhost => "P8: no server announces a segment whose files it does not have.",
             Self::FullDelay => {
                 "I10: the files of a dropped segment stay for the whole delay after the last drop."
@@ -103,8 +109,11 @@ impl Property {
             Self::NoNeedlessLoad => {
                 "L2: a load is decided only where copies are missing; after a crash, a flap or a change of leader, only so often."
             }
+            Self::NoPingPong => {
+                "L3: beside those that are proposed, only so many moves are decided: one for each copy on a server to be emptied, and once more after each fault, proposed move or act of the operator."
+            }
             Self::Recoverable => {
-                "L1, L2, L5: from every reachable state, without another fault, the goal can be reached: as many copies as are required, and nothing on its way."
+                "L1, L2, L4 to L6: from every reachable state, without another fault, the goal can be reached: as many copies as are required, none on a server to be emptied as far as there is room elsewhere, nothing on its way, and every possible move would be taken up."
             }
         }
     }

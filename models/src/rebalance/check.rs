@@ -53,6 +53,7 @@ fn safety<F: Fleet>(property: Property) -> Option<Named<Model<F>>> {
         Property::NoGhost => unbroken!(Property::NoGhost),
         Property::FullDelay => unbroken!(Property::FullDelay),
         Property::NoNeedlessLoad => unbroken!(Property::NoNeedlessLoad),
+        Property::NoPingPong => unbroken!(Property::NoPingPong),
         Property::Recoverable => None,
     }
 }
@@ -84,6 +85,8 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
         "a segment is asked for while its files are being deleted" => LoadedWhileDeleting,
         "a drop arrives while the load is under way" => DropDuringLoad,
         "the rule changes during a move" => RuleDuringMove,
+        "files are left over from an earlier life" => LeftOver,
+        "files are there in part, and nobody knows" => DoneInPart,
     }
 }
 

@@ -33,8 +33,15 @@ const EVENTS: [&str; 18] = [
     "callback",
 ];
 
-const ENDS: [&str; 5] =
-    ["fetch: done", "fetch: failed", "wait: elapsed", "delete: done", "delete: failed"];
+const ENDS: [&str; 7] = [
+    "fetch: done",
+    "fetch: failed",
+    "fetch: unknown",
+    "wait: elapsed",
+    "delete: done",
+    "delete: failed",
+    "delete: unknown",
+];
 
 const REFUSALS: [&str; 9] = [
     "refused: not leading",
@@ -93,8 +100,10 @@ impl Coverage {
     pub fn ended(&self, effect: &HistoricalEffect, outcome: Outcome) {
         let name = match (effect, outcome) {
             (HistoricalEffect::Fetch(_), Outcome::Done) => "fetch: done",
+            (HistoricalEffect::Fetch(_), Outcome::Unknown) => "fetch: unknown",
             (HistoricalEffect::Fetch(_), _) => "fetch: failed",
             (HistoricalEffect::Delete(_), Outcome::Done) => "delete: done",
+            (HistoricalEffect::Delete(_), Outcome::Unknown) => "delete: unknown",
             (HistoricalEffect::Delete(_), _) => "delete: failed",
             (HistoricalEffect::Wait { .. } | HistoricalEffect::Send(_), _) => "wait: elapsed",
         };

@@ -7,7 +7,7 @@ use surehold::rebalance::object::{SegmentId, ServerId};
 use surehold::rebalance::{HistoricalEffect, Task};
 
 use super::fleet::{Fleet, Leads as _};
-use super::model::{Action, MAX_LETTERS, Model, WorldOf};
+use super::model::{Action, Ending, MAX_LETTERS, Model, WorldOf};
 use super::scope::Views;
 use super::world::Mail;
 
@@ -251,11 +251,15 @@ impl<F: Fleet> Model<F> {
             if waits(issued) && node.pending[..place].iter().any(waits) {
                 continue;
             }
-            actions.push(Action::End(server, issued.id.number, false));
-            let may_fail = !waits(issued);
-            if may_fail && world.left.failures > 0 {
-                actions.push(Action::End(server, issued.id.number, true));
+            let mut endings = vec![Ending::Well];
+            if !waits(issued) && world.left.failures > 0 {
+                endings.push(Ending::Badly);
             }
+            if !waits(issued) && world.left.unknowns > 0 {
+                endings.extend([Ending::UnknownDone, Ending::UnknownPart]);
+            }
+            let end = |ending| Action::End(server, issued.id.number, ending);
+            actions.extend(endings.into_iter().map(end));
         }
         if world.left.crashes > 0 {
             actions.push(Action::Crash(server, false));

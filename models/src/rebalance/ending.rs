@@ -22,7 +22,7 @@ pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
             format!("{}{through}; {left}", breach(&model.scope, *broken))
         }
         None => format!(
-            "from here, without another fault, this is out of reach: as many copies as are required and nothing on its way ({left})"
+            "from here, without another fault, this is out of reach: as many copies as are required, where they are to be, and nothing on its way ({left})"
         ),
     }
 }
@@ -53,13 +53,20 @@ pub fn breach(scope: &Scope, broken: Broken) -> String {
             server(at),
             segment(id)
         ),
+        Broken::PingPong(id, at) => {
+            format!(
+                "{} is moved to {} once more, though nothing has changed",
+                segment(id),
+                server(at)
+            )
+        }
         Broken::Unjustified(id, at) => format!(
             "{} is to be dropped on {} though every other copy of it is gone or going",
             segment(id),
             server(at)
         ),
         Broken::TwoActions(id, at) => {
-            format!("{} is asked to load and to drop {} at once", server(at), segment(id))
+            format!("{} is asked for two things of {} at once", server(at), segment(id))
         }
         Broken::Ghost(id, at) => {
             format!("{} announces {} and does not have its files", server(at), segment(id))

@@ -185,7 +185,7 @@ pub trait Leads {
     fn stage(&self, server: ServerId, segment: SegmentId) -> Stage;
     /// What the finished picture of a run says of a server.
     fn pictured(&self, server: ServerId, segment: SegmentId) -> Pictured;
-    /// A server that is asked to load and to drop a segment at once.
+    /// A server that is asked for two things of a segment at once.
     fn contradiction(&self) -> Option<(ServerId, SegmentId)>;
     /// Whether nothing is queued, marked, waiting or due.
     fn is_quiet(&self) -> bool;
@@ -292,10 +292,12 @@ fn classes(state: &State, segment: SegmentId) -> Vec<(&'static str, i64)> {
 
 /// Every operation of a verified coordinator.
 fn operations(state: &State) -> impl Iterator<Item = (ServerId, SegmentId, Kind, Phase)> {
-    state.segments().flat_map(|(id, segment)| {
+    let first = state.segments().flat_map(|(id, segment)| {
         let copies = segment.copies.iter();
-        copies.filter_map(move |(at, c)| c.operation.map(|op| (*at, id, op.kind, op.phase)))
-    })
+        copies.filter_map(move |(at, copy)| copy.operation.map(|op| (*at, id, op)))
+    });
+    let all = first.chain(state.second_operations());
+    all.map(|(at, id, op)| (at, id, op.kind, op.phase))
 }
 
 impl Leads for State {
@@ -372,7 +374,7 @@ impl Leads for State {
     }
 
     fn contradiction(&self) -> Option<(ServerId, SegmentId)> {
-        None
+        self.second_operations().next().map(|(at, id, _)| (at, id))
     }
 
     fn is_quiet(&self) -> bool {

@@ -205,6 +205,7 @@ fn budget(data: &[u8]) -> Budget {
         overdue: fault(1),
         losses: fault(2),
         failures: fault(3),
+        unknowns: 0,
         flaps: fault(4),
         crashes: fault(5),
         disks: fault(6),

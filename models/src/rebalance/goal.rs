@@ -1,19 +1,22 @@
 //! What a run is to come to, and which events are no way there: for every checker and for fuzzing.
 
-use surehold::rebalance::Task;
+use surehold::Machine;
+use surehold::rebalance::event::Move;
+use surehold::rebalance::object::{SegmentId, ServerId};
+use surehold::rebalance::{CoordinatorEvent, Input, Task};
 
 use super::fleet::{Fleet, Leads as _};
-use super::model::{Action, Model, WorldOf};
+use super::model::{Action, Ending, Model, WorldOf};
 
 impl Action {
     /// Whether this event is a fault, or something that nobody may wait for. The goal must be in reach without.
     #[must_use]
-    pub fn is_fault(&self, is_up: impl Fn(surehold::rebalance::object::ServerId) -> bool) -> bool {
+    pub fn is_fault(&self, is_up: impl Fn(ServerId) -> bool) -> bool {
         match self {
             Self::Run(_, _, proposed) => proposed.is_some(),
             Self::Go(_, task) => matches!(task, Task::Overdue(..) | Task::Unconfirmed(..)),
             Self::Deliver { repeated, fails, .. } => *repeated || *fails,
-            Self::End(_, _, fails) => *fails,
+            Self::End(_, _, ending) => *ending != Ending::Well,
             // That discovery loses a server that is down is as it should be.
             Self::Vanish(_, server) => is_up(*server),
             Self::Lose(_) | Self::Crash(..) | Self::TakeOver(_) | Self::Operate => true,
@@ -23,24 +26,76 @@ impl Action {
 }
 
 impl<F: Fleet> Model<F> {
-    /// Whether each segment has as many copies as are required, or as there are places for, and nothing is
-    /// on its way.
+    /// Whether each segment has as many copies as are required, or as there are places for, nothing is on its
+    /// way, and the balancer would be listened to.
     pub fn is_at_goal(&self, world: &WorldOf<F>) -> bool {
-        let managed = |at: &usize| self.scope.servers[*at].managed;
-        let places = self.scope.servers.iter().filter(|place| place.managed).count();
-        let required = usize::from(self.scope.required_after(world.operated)).min(places);
-        let copies = |segment| {
-            let all = (0..world.servers.len()).filter(managed);
-            all.filter(|at| world.servers[*at].is_serving(segment)).count()
-        };
-        let exact = self.scope.segment_ids().all(|segment| copies(segment) == required);
-        let up = world.servers.iter().all(|node| node.role.is_some() && node.pending.is_empty());
+        let placed = self.scope.segment_ids().all(|segment| self.is_placed(world, segment));
+        let up = world.servers.iter().all(|node| {
+            // Files that nobody announces are gone.
+            let announced = |id| node.is_serving(id);
+            node.role.is_some() && node.pending.is_empty() && node.files().all(announced)
+        });
         let leads = world.leaders.iter().filter(|leader| leader.role.term().is_some());
         let seen = |server| leads.clone().all(|leader| leader.sees(server));
-        exact
+        placed
             && up
             && world.wire.is_empty()
             && self.scope.ids().all(seen)
             && world.leaders.iter().all(|leader| leader.role.is_quiet())
+            && self.takes_up_moves(world)
+    }
+
+    /// Whether a segment has its copies. Servers to be emptied keep one only where the others have no room
+    /// for all that are required.
+    fn is_placed(&self, world: &WorldOf<F>, segment: SegmentId) -> bool {
+        let info = |at: ServerId| self.scope.info(at, world.operated);
+        let managed = self.scope.ids().filter(|at| info(*at).managed);
+        let (leaving, staying): (Vec<_>, Vec<_>) =
+            managed.partition(|at| info(*at).decommissioning);
+        let copies = |of: &[ServerId]| {
+            of.iter().filter(|at| world.servers[usize::from(at.0)].is_serving(segment)).count()
+        };
+        let whole = u64::from(self.scope.segments);
+        let has_room = |at: &&ServerId| info(**at).capacity_bytes >= whole;
+        let places = staying.iter().filter(has_room).count();
+        let required = usize::from(self.scope.required_after(world.operated));
+        let beyond = required.saturating_sub(places);
+        copies(&staying) == required.min(places) && copies(&leaving) <= beyond
+    }
+
+    /// L6: whether a coordinator that leads would take up any move that is possible (dossier 9.2).
+    fn takes_up_moves(&self, world: &WorldOf<F>) -> bool {
+        let leads = |at: &u8| world.leaders[usize::from(*at)].role.term().is_some();
+        (0..world.leaders.len() as u8).filter(leads).all(|at| {
+            let mut runs = Vec::new();
+            for segment in self.scope.segment_ids() {
+                self.moves_of(world, at, segment, &mut runs);
+            }
+            runs.into_iter().all(|run| self.is_taken_up(world, run))
+        })
+    }
+
+    /// Whether a run takes up the move that it is proposed. Steps are pure: this only asks.
+    fn is_taken_up(&self, world: &WorldOf<F>, run: Action) -> bool {
+        let Action::Run(at, _, Some(proposed)) = run else { return true };
+        let Move { segment, from, to } = proposed;
+        let info = |at| self.scope.info(at, world.operated);
+        let room = |at| info(at).capacity_bytes >= u64::from(self.scope.segments);
+        let possible = info(from).managed && info(to).managed && !info(to).decommissioning;
+        if !possible || !room(to) {
+            return true;
+        }
+        let input = Input { pick: 0, proposed: Some(proposed) };
+        let event = CoordinatorEvent::Continue { task: Task::Run, input };
+        let mut role = world.leaders[usize::from(at)].role.clone();
+        // A run has up to four phases, the last of which decides.
+        for _ in 0..4 {
+            let Ok(step) = self.coordinator.step(&role, event.clone()) else { return false };
+            role = step.state;
+            if role.moves().contains(&(to, segment)) {
+                return true;
+            }
+        }
+        false
     }
 }

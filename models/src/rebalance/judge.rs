@@ -1,5 +1,6 @@
 //! Judging what is decided and what is carried out, with the library's own invariants.
 
+use surehold::rebalance::event::Move;
 use surehold::rebalance::invariant::{Dropped, Property};
 use surehold::rebalance::message::{Action as Asked, ToServer};
 use surehold::rebalance::object::{SegmentId, ServerId};
@@ -32,6 +33,7 @@ impl<F: Fleet> Model<F> {
         world: &mut WorldOf<F>,
         at: u8,
         before: &RoleOf<F>,
+        proposed: Option<Move>,
         tale: &mut Tale,
     ) {
         let after = &world.leaders[usize::from(at)].role;
@@ -56,7 +58,11 @@ impl<F: Fleet> Model<F> {
         }
         for (server, segment) in new.moves.iter().filter(|load| is_new(load, &old.moves)) {
             tale.decides_to(&self.scope, at, "move", *segment, *server);
-            world.left.moves = world.left.moves.saturating_sub(1);
+            if proposed.is_some_and(|p| (p.to, p.segment) == (*server, *segment)) {
+                world.left.moves = world.left.moves.saturating_sub(1);
+            } else {
+                self.judge_own_move(world, *server, *segment);
+            }
         }
         if let Some((server, segment)) = contradiction.filter(|_| self.judges(Property::OneAction))
         {
@@ -140,6 +146,18 @@ impl<F: Fleet> Model<F> {
             break_once(&mut world.broken, Broken::NeedlessLoad(segment, server));
         } else {
             world.needless += 1;
+        }
+    }
+
+    /// A move that nobody has proposed. Between two things that happen to the cluster there is at most one for
+    /// each copy on a server to be emptied; as only so much may happen, no path has them without end.
+    fn judge_own_move(&self, world: &mut WorldOf<F>, to: ServerId, segment: SegmentId) {
+        world.own_moves = world.own_moves.saturating_add(1);
+        let happened = self.scope.budget.spent(&world.left) + u32::from(world.operated);
+        let copies = self.scope.emptied_after(world.operated) as u32 * self.scope.segments;
+        let most = copies * happened;
+        if u32::from(world.own_moves) > most && self.judges(Property::NoPingPong) {
+            break_once(&mut world.broken, Broken::PingPong(segment, to));
         }
     }
 

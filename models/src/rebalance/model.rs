@@ -18,7 +18,7 @@ use super::coverage::Coverage;
 use super::fleet::{Fleet, Leads as _};
 use super::scope::{Operation, Scope, Views, Witness};
 use super::tale::Tale;
-use super::world::{Basis, Broken, Leader, Letter, Mail, Node, Seen, World};
+use super::world::{Basis, Broken, Leader, Left, Letter, Mail, Node, Seen, World};
 use crate::part::Part;
 
 /// Messages on their way between one coordinator and one server, at most. Where one more would be sent, the
@@ -66,8 +66,8 @@ pub enum Action {
     },
     /// A message is lost.
     Lose(u16),
-    /// A server's effect comes to its end, well or not.
-    End(ServerId, u16, bool),
+    /// A server's effect comes to its end.
+    End(ServerId, u16, Ending),
     /// Discovery shows a server no longer.
     Vanish(u8, ServerId),
     /// Discovery shows a server again.
@@ -82,6 +82,19 @@ pub enum Action {
     Depose(u8),
     /// The operator's next act.
     Operate,
+}
+
+/// How a server's effect comes to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// It is done.
+    Well,
+    /// It fails, and leaves everything as it was.
+    Badly,
+    /// The server does not learn whether it was done; it was.
+    UnknownDone,
+    /// The server does not learn whether it was done; it was in part.
+    UnknownPart,
 }
 
 impl<F: Fleet> Model<F> {
@@ -109,6 +122,7 @@ impl<F: Fleet> Model<F> {
             left: self.scope.budget,
             operated: 0,
             needless: 0,
+            own_moves: 0,
             broken: None,
             seen: Seen::default(),
             watch: self.new_watch(leaders),
@@ -138,12 +152,14 @@ impl<F: Fleet> Model<F> {
             incarnation: Incarnation(0),
             term: Term(0),
             served: disk.iter().copied().collect(),
+            left_over: surehold::collections::Set::new(),
         };
         Node {
             role: Some(self.historical.recover(durable.clone())),
             durable,
             pending: Vec::new(),
             disk,
+            parts: Vec::new(),
             askers: Vec::new(),
             crashed_away: Vec::new(),
         }
@@ -152,8 +168,10 @@ impl<F: Fleet> Model<F> {
     /// What a server that is down starts as.
     pub(super) fn restarted(&self, node: &Node) -> historical::State {
         let Incarnation(life) = node.durable.incarnation;
-        let durable =
-            historical::Durable { incarnation: Incarnation(life + 1), ..node.durable.clone() };
+        let served = &node.durable.served;
+        let left_over = node.files().filter(|id| !served.contains(id)).collect();
+        let incarnation = Incarnation(life + 1);
+        let durable = historical::Durable { incarnation, left_over, ..node.durable.clone() };
         self.historical.recover(durable)
     }
 
@@ -202,8 +220,8 @@ impl<F: Fleet> Model<F> {
                 next.wire.remove(usize::from(letter));
                 next.left.losses -= 1;
             }
-            Action::End(server, number, fails) => {
-                self.end(&mut next, server, number, fails, tale)?;
+            Action::End(server, number, ending) => {
+                self.end(&mut next, server, number, ending, tale)?;
             }
             Action::Vanish(at, server) => {
                 if next.servers[usize::from(server.0)].role.is_some() {
@@ -303,13 +321,20 @@ impl<F: Fleet> Model<F> {
         let Some(role) = node.role.take() else { return };
         let announced: Vec<_> = role.announced().collect();
         node.durable = role.durable().clone();
-        node.pending.clear();
+        for issued in std::mem::take(&mut node.pending) {
+            match issued.effect {
+                // What was under way is done in part.
+                HistoricalEffect::Fetch(id) | HistoricalEffect::Delete(id) => {
+                    node.leave_files(id, Left::Part);
+                }
+                HistoricalEffect::Wait { .. } | HistoricalEffect::Send(_) => {}
+            }
+        }
         node.askers.clear();
-        // Files that nobody will announce are of no interest.
-        node.disk = announced.clone();
         if takes_disk {
             world.left.disks -= 1;
             node.disk.clear();
+            node.parts.clear();
             node.durable.served = surehold::collections::Set::new();
             // The newest term is read from the election where the disk does not tell it.
             node.crashed_away.extend(announced);
@@ -378,30 +403,36 @@ impl<F: Fleet> Model<F> {
         world: &mut WorldOf<F>,
         server: ServerId,
         number: u16,
-        fails: bool,
+        ending: Ending,
         tale: &mut Tale,
     ) -> Option<()> {
         let node = world.servers[usize::from(server.0)].change();
         let at = node.pending.iter().position(|issued| issued.id.number == number)?;
         let Issued { id, effect } = node.pending.remove(at);
-        let outcome = match (&effect, fails) {
+        let outcome = match (&effect, ending) {
             (HistoricalEffect::Wait { .. }, _) => Outcome::Elapsed,
-            (_, true) => Outcome::Failed,
-            (_, false) => Outcome::Done,
+            (_, Ending::Well) => Outcome::Done,
+            (_, Ending::Badly) => Outcome::Failed,
+            (_, Ending::UnknownDone | Ending::UnknownPart) => Outcome::Unknown,
         };
-        if fails {
-            world.left.failures -= 1;
+        let left = match (&effect, ending) {
+            (HistoricalEffect::Wait { .. } | HistoricalEffect::Send(_), _) => None,
+            (_, Ending::Badly) => None,
+            (_, Ending::UnknownPart) => Some(Left::Part),
+            (HistoricalEffect::Fetch(_), Ending::Well | Ending::UnknownDone) => Some(Left::Whole),
+            (HistoricalEffect::Delete(_), Ending::Well | Ending::UnknownDone) => {
+                Some(Left::Nothing)
+            }
+        };
+        if let (HistoricalEffect::Fetch(segment) | HistoricalEffect::Delete(segment), Some(left)) =
+            (&effect, left)
+        {
+            node.leave_files(*segment, left);
         }
-        match (&effect, outcome) {
-            (HistoricalEffect::Fetch(segment), Outcome::Done) => {
-                if let Err(place) = node.disk.binary_search(segment) {
-                    node.disk.insert(place, *segment);
-                }
-            }
-            (HistoricalEffect::Delete(segment), Outcome::Done) => {
-                node.disk.retain(|id| id != segment);
-            }
-            _ => {}
+        match ending {
+            Ending::Well => {}
+            Ending::Badly => world.left.failures -= 1,
+            Ending::UnknownDone | Ending::UnknownPart => world.left.unknowns -= 1,
         }
         if let Some(coverage) = &self.coverage {
             coverage.ended(&effect, outcome);
@@ -424,7 +455,8 @@ impl<F: Fleet> Model<F> {
             let Some(issued) = pending.iter().find(|issued| swift(&issued.effect)) else { return };
             let fetch = matches!(issued.effect, HistoricalEffect::Fetch(_));
             let number = issued.id.number;
-            let _ = self.end(world, server, number, fails && fetch, tale);
+            let ending = if fails && fetch { Ending::Badly } else { Ending::Well };
+            let _ = self.end(world, server, number, ending, tale);
             fails &= !fetch;
         }
     }
@@ -546,7 +578,7 @@ impl<F: Fleet> Model<F> {
         tale.decides(&step.decided_by);
         world.leaders[usize::from(at)].change().role = step.state;
         self.watch_step(world, at, &before, &event);
-        self.judge_decisions(world, at, &before, tale);
+        self.judge_decisions(world, at, &before, proposed_in(&event), tale);
         for issued in step.effects {
             let CoordinatorEffect::Send(Addressed { server, message }) = issued.effect;
             let basis = match message {
@@ -663,6 +695,19 @@ fn is_refusal(effect: &HistoricalEffect) -> bool {
         reply.answer,
         Answer::RefusedNumber | Answer::RefusedIncarnation | Answer::RefusedTerm(_)
     ))
+}
+
+/// The move that an event proposes.
+fn proposed_in(event: &CoordinatorEvent) -> Option<Move> {
+    match event {
+        CoordinatorEvent::Continue { input, .. } => input.proposed,
+        CoordinatorEvent::Received(_)
+        | CoordinatorEvent::Appeared(..)
+        | CoordinatorEvent::Disappeared(_)
+        | CoordinatorEvent::Require(..)
+        | CoordinatorEvent::Elected(_)
+        | CoordinatorEvent::Deposed => None,
+    }
 }
 
 /// On what a drop that is being sent was decided.

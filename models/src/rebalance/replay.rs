@@ -13,7 +13,7 @@ use surehold::rebalance::{Guard, HistoricalEffect, Task};
 use surehold::{Issued, Verified};
 
 use super::fleet::{Druid, Fleet, Leads as _, Ours, Reading};
-use super::model::{Action, Model, RoleOf, WorldOf};
+use super::model::{Action, Ending, Model, RoleOf, WorldOf};
 use super::scenario::{Aim, Errand, Manner, Move, Outcome, Scenario, Work};
 use super::scope::name_of;
 use super::tale::{Line, Tale, name};
@@ -183,7 +183,8 @@ impl<F: Fleet> Stage<F> {
             }
             Move::End(server, work, segment, fails) => {
                 let number = self.pending(server, work, segment)?;
-                self.happen(Action::End(server, number, fails), lines)
+                let ending = if fails { Ending::Badly } else { Ending::Well };
+                self.happen(Action::End(server, number, ending), lines)
             }
             Move::Crash(server, disk) => self.happen(Action::Crash(server, disk), lines),
             Move::Start(server) => self.happen(Action::Restart(server), lines),
@@ -518,7 +519,7 @@ impl<F: Fleet> Stage<F> {
                 matches!(
                     action,
                     Action::Deliver { repeated: false, fails: false, .. }
-                        | Action::End(_, _, false)
+                        | Action::End(_, _, Ending::Well)
                         | Action::Go(_, Task::Callback(_))
                 )
             };

@@ -94,7 +94,7 @@ impl Protocol for Rebalance {
     }
 
     fn card(scope: &Scope) -> Card {
-        let goal = "each segment has as many copies as are required, and nothing is on its way";
+        let goal = "each segment has as many copies as are required, where they are to be; nothing is on its way; a move would be taken up";
         Card {
             name: scope.name,
             question: scope.question,

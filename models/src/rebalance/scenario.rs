@@ -439,6 +439,7 @@ fn scope_of(world: &World, names: &Names, steps: &[Scene]) -> Result<Scope, Unre
             overdue: OFTEN,
             losses: OFTEN,
             failures: OFTEN,
+            unknowns: 0,
             flaps: OFTEN,
             crashes: OFTEN,
             disks: OFTEN,

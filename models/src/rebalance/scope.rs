@@ -71,6 +71,8 @@ pub struct Budget {
     pub losses: u8,
     /// Loads that fail.
     pub failures: u8,
+    /// Fetches and deletions of which it is not known whether they were done.
+    pub unknowns: u8,
     /// Times that discovery loses a server which is well.
     pub flaps: u8,
     /// Crashes.
@@ -79,6 +81,20 @@ pub struct Budget {
     pub disks: u8,
     /// Changes of leader.
     pub takeovers: u8,
+}
+
+impl Budget {
+    /// How much of it is spent when so much is left.
+    #[must_use]
+    pub fn spent(&self, left: &Self) -> u32 {
+        let counts = |budget: &Self| {
+            let Self { moves, repeats, overdue, losses, failures, unknowns, .. } = *budget;
+            let Self { flaps, crashes, disks, takeovers, .. } = *budget;
+            let faults = [repeats, overdue, losses, failures, unknowns];
+            [moves, flaps, crashes, disks, takeovers].into_iter().chain(faults).map(u32::from)
+        };
+        counts(self).sum::<u32>() - counts(left).sum::<u32>()
+    }
 }
 
 /// How the coordinator's view follows the servers.
@@ -138,6 +154,10 @@ pub enum Witness {
     DropDuringLoad,
     /// The required number changes while a move is under way.
     RuleDuringMove,
+    /// A server has started again with files that it does not announce, and they have not been touched yet.
+    LeftOver,
+    /// Nobody knows whether a fetch or a deletion was done, and it was not, or only in part.
+    DoneInPart,
 }
 
 impl Scope {
@@ -170,6 +190,12 @@ impl Scope {
         rules.next().unwrap_or(self.required)
     }
 
+    /// How many servers are to be emptied, when the operator has done so much.
+    pub fn emptied_after(&self, operated: u8) -> usize {
+        let all = self.ids().filter(|server| self.info(*server, operated).decommissioning);
+        all.count()
+    }
+
     /// The rule for each segment.
     pub fn rule(&self, operated: u8) -> Rule {
         Rule { size_bytes: 1, required: vec![(TIER, self.required_after(operated))] }
@@ -184,6 +210,7 @@ impl Scope {
             Property::OneAction,
             Property::NoGhost,
             Property::FullDelay,
+            Property::NoPingPong,
         ];
         all.extend(self.needless_loads.map(|_| Property::NoNeedlessLoad));
         all.extend(self.recovers.then_some(Property::Recoverable));
@@ -207,6 +234,7 @@ impl Scope {
             (budget.overdue, "overdue answer"),
             (budget.losses, "lost message"),
             (budget.failures, "failed load"),
+            (budget.unknowns, "unknown outcome"),
             (budget.flaps, "flap"),
             (budget.crashes, "crash"),
             (budget.takeovers, "change of leader"),

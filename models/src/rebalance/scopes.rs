@@ -9,6 +9,7 @@ const NONE: Budget = Budget {
     overdue: 0,
     losses: 0,
     failures: 0,
+    unknowns: 0,
     flaps: 0,
     crashes: 0,
     disks: 0,
@@ -220,10 +221,60 @@ fn ours() -> Vec<Scope> {
             )
         },
         Scope {
+            budget: Budget { moves: 2, unknowns: 2, crashes: 1, ..NONE },
+            slow_loads: true,
+            slow_deletes: true,
+            needless_loads: Some(6),
+            witnesses: &[Witness::LeftOver, Witness::DoneInPart],
+            ..base(
+                "disk-unknown",
+                "Nobody learns whether a fetch or a deletion was done, and a crash leaves files.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
+            operator: &[Operation::Require(0)],
+            budget: Budget { moves: 1, flaps: 1, overdue: 1, ..NONE },
+            needless_loads: Some(2),
+            ..base(
+                "unused",
+                "A segment is required no more, and is forgotten once it is gone.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
             operator: &[Operation::Decommission(0)],
             budget: Budget { moves: 1, overdue: 1, ..NONE },
             witnesses: &[Witness::Drained],
             ..base("decommission", "A server is to be emptied.", 3, 1, 1)
+        },
+        Scope {
+            operator: &[Operation::Decommission(0)],
+            budget: Budget { moves: 1, overdue: 1, failures: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::Drained],
+            ..base(
+                "decommission-two",
+                "A server with one of two replicas is to be emptied.",
+                3,
+                2,
+                2,
+            )
+        },
+        Scope {
+            operator: &[Operation::Decommission(0), Operation::Decommission(1)],
+            budget: Budget { overdue: 1, failures: 1, ..NONE },
+            ..base(
+                "decommission-all",
+                "Every server is to be emptied: one has to keep the copy.",
+                2,
+                1,
+                1,
+            )
         },
         Scope {
             operator: &[Operation::Require(1)],

@@ -84,19 +84,31 @@ impl Tale {
         effect: &HistoricalEffect,
         outcome: Outcome,
     ) {
-        let failed = outcome == Outcome::Failed;
-        self.add(|| match effect {
-            HistoricalEffect::Fetch(id) if failed => {
-                format!("{} cannot load {}", at(server), name(scope, *id))
-            }
-            HistoricalEffect::Fetch(id) => {
+        self.add(|| match (effect, outcome) {
+            (HistoricalEffect::Fetch(id), Outcome::Done) => {
                 format!("{} has loaded and announces {}", at(server), name(scope, *id))
             }
-            HistoricalEffect::Wait { .. } => "the delay is over".into(),
-            HistoricalEffect::Delete(id) => {
+            (HistoricalEffect::Fetch(id), Outcome::Unknown) => {
+                format!("{} cannot tell whether it has loaded {}", at(server), name(scope, *id))
+            }
+            (HistoricalEffect::Fetch(id), _) => {
+                format!("{} cannot load {}", at(server), name(scope, *id))
+            }
+            (HistoricalEffect::Wait { .. }, _) => "the delay is over".into(),
+            (HistoricalEffect::Delete(id), Outcome::Done) => {
                 format!("the files of {} on {} are deleted", name(scope, *id), at(server))
             }
-            HistoricalEffect::Send(_) => String::new(),
+            (HistoricalEffect::Delete(id), Outcome::Unknown) => {
+                format!(
+                    "whether the files of {} on {} are gone is unknown",
+                    name(scope, *id),
+                    at(server)
+                )
+            }
+            (HistoricalEffect::Delete(id), _) => {
+                format!("the files of {} on {} cannot be deleted", name(scope, *id), at(server))
+            }
+            (HistoricalEffect::Send(_), _) => String::new(),
         });
     }
 

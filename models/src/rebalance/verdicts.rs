@@ -96,17 +96,22 @@ pub fn mutants() -> Vec<Mutant> {
     use Guard::{
         AskBeforeMoveDrop, AskNow, DeletedFirst, DropAtOnce, DropEndsLoad, EnoughOthers,
         FencedAgain, FencedView, LatchPerDrop, LateStays, LifeNamed, LifeOrders, ManagedOnly,
-        NewerWins, NumberFence, OneOperation, OwnNumber, ReplyTeaches, StepDown, TermFence,
-        TermSurvives,
+        MoveCountsOnce, NewerWins, NumberFence, OneOperation, OwnNumber, ReplyTeaches, StepDown,
+        TermFence, TermSurvives,
     };
-    use Property::{DropJustified, FullDelay, LastCopyKept, NoGhost, NoNeedlessLoad, RequiredKept};
+    use Property::{
+        DropJustified, FullDelay, LastCopyKept, NoGhost, NoNeedlessLoad, NoPingPong, OneAction,
+        RequiredKept,
+    };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 31] = [
-        (&["window 0", "#18764"], &[EnoughOthers], "move-two", RequiredKept),
+    let noticed: [Row; 34] = [
+        (&["window 0", "#18764"], &[EnoughOthers], "deficit", RequiredKept),
+        (&["window 0", "#18764"], &[EnoughOthers, MoveCountsOnce], "move-two", RequiredKept),
         (&["window 1a", "window 1b"], &[DropAtOnce], "move-one", LastCopyKept),
         (&["window 1a", "window 1b"], &[DropAtOnce], "move-two", RequiredKept),
-        (&["window 2"], &[AskNow], "move-one", LastCopyKept),
-        (&["window 2"], &[AskNow], "move-two", RequiredKept),
+        (&["window 2"], &[AskNow], "flap-crash", RequiredKept),
+        (&["window 2"], &[AskNow, MoveCountsOnce], "move-one", LastCopyKept),
+        (&["window 2"], &[AskNow, MoveCountsOnce], "move-two", RequiredKept),
         (&["window 3", "D8"], &[ReplyTeaches], "move-one", LastCopyKept),
         (&["window 3", "D8"], &[ReplyTeaches], "move-two", RequiredKept),
         (&["window 3", "D1"], &[NewerWins], "move-one", LastCopyKept),
@@ -117,15 +122,16 @@ pub fn mutants() -> Vec<Mutant> {
         (&["window 5"], &[LateStays], "move-two", RequiredKept),
         (&["window 6"], &[FencedAgain], "flap", LastCopyKept),
         (&["window 6"], &[NumberFence], "flap", LastCopyKept),
-        (&["window 6"], &[LifeNamed], "crash-twice", DropJustified),
-        (&["window 6", "D7"], &[LifeOrders], "crash-twice", NoNeedlessLoad),
+        (&["window 6"], &[LifeNamed], "crash-twice", LastCopyKept),
+        (&["window 6", "D7", "churn only"], &[LifeOrders], "crash-twice", NoNeedlessLoad),
         (&["window 7"], &[NumberFence], "move-one", LastCopyKept),
         (&["window 7"], &[NumberFence], "move-two", RequiredKept),
         (&["window 7", "#14616"], &[OwnNumber], "move-one", LastCopyKept),
         (&["D2"], &[AskBeforeMoveDrop], "deficit", RequiredKept),
-        (&["D2"], &[AskBeforeMoveDrop], "move-two", RequiredKept),
+        (&["D2"], &[AskBeforeMoveDrop, MoveCountsOnce], "move-two", RequiredKept),
+        (&["D2", "L3", "churn only"], &[MoveCountsOnce], "decommission-two", NoPingPong),
         (&["D5", "churn only"], &[StepDown], "takeover-two", NoNeedlessLoad),
-        (&["P4", "churn only"], &[OneOperation], "deficit", NoNeedlessLoad),
+        (&["P4"], &[OneOperation], "deficit", OneAction),
         (&["D6"], &[TermFence, DropEndsLoad], "takeover-slow", NoGhost),
         (&["D9"], &[ManagedOnly], "clone", DropJustified),
         (&["D9"], &[ManagedOnly], "clone", RequiredKept),

@@ -87,6 +87,14 @@ impl<F: Fleet> Model<F> {
                 self.scope.info(at, world.operated).decommissioning
                     && all(&|id| !serving(at, id) && copies(id) == required)
             }),
+            Witness::LeftOver => any_pair(&|at, id| {
+                let role = &world.servers[usize::from(at.0)].role;
+                role.as_ref().is_some_and(|r| r.stamp().incarnation.0 > 0 && r.has_left_over(id))
+            }),
+            Witness::DoneInPart => {
+                let spent = world.left.unknowns < self.scope.budget.unknowns;
+                spent && world.servers.iter().any(|node| !node.parts.is_empty())
+            }
             Witness::RuleDuringMove => {
                 world.operated > 0
                     && world.leaders.iter().any(|leader| !leader.role.moves().is_empty())

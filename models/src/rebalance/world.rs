@@ -30,6 +30,8 @@ pub struct World<C> {
     pub operated: u8,
     /// Needless loads so far.
     pub needless: u8,
+    /// Moves so far that nobody has proposed.
+    pub own_moves: u8,
     /// What went wrong, if anything did.
     pub broken: Option<Broken>,
     /// What a scope's witness looks for and the rest of the state does not tell.
@@ -94,8 +96,10 @@ pub struct Node {
     pub durable: historical::Durable,
     /// Effects issued and not yet carried out, oldest first.
     pub pending: Vec<Issued<HistoricalEffect>>,
-    /// Segments whose files are on disk, ascending.
+    /// Segments whose files are on disk, whole, ascending.
     pub disk: Vec<SegmentId>,
+    /// Segments of which files are on disk in part, ascending.
+    pub parts: Vec<SegmentId>,
     /// Who waits for the end of a load.
     pub askers: Vec<(SegmentId, u8)>,
     /// Segments that it served and only a crash has taken: nobody has dropped them here since.
@@ -103,6 +107,23 @@ pub struct Node {
 }
 
 impl Node {
+    /// Segments of which any files are there.
+    pub fn files(&self) -> impl Iterator<Item = SegmentId> {
+        self.disk.iter().chain(&self.parts).copied()
+    }
+
+    /// Files are there now whole, in part, or not at all.
+    pub fn leave_files(&mut self, segment: SegmentId, left: Left) {
+        let places = [(Left::Whole, &mut self.disk), (Left::Part, &mut self.parts)];
+        for (what, place) in places {
+            place.retain(|id| *id != segment);
+            if left == what {
+                let at = place.partition_point(|id| *id < segment);
+                place.insert(at, segment);
+            }
+        }
+    }
+
     /// Whether it serves a segment, or will as soon as it is up again.
     #[must_use]
     pub fn serves(&self, segment: SegmentId) -> bool {
@@ -117,6 +138,17 @@ impl Node {
     pub fn is_serving(&self, segment: SegmentId) -> bool {
         self.role.as_ref().is_some_and(|role| role.announces(segment))
     }
+}
+
+/// What there is of a segment's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// All.
+    Whole,
+    /// Some.
+    Part,
+    /// None.
+    Nothing,
 }
 
 /// A message on its way between a coordinator and a server.
@@ -184,7 +216,7 @@ pub enum Broken {
     },
     /// A drop was decided though no other copy is sure to stay.
     Unjustified(SegmentId, ServerId),
-    /// A server is asked to load and to drop a segment at once.
+    /// A server is asked for two things of a segment at once.
     TwoActions(SegmentId, ServerId),
     /// A server announces a segment without files.
     Ghost(SegmentId, ServerId),
@@ -192,6 +224,8 @@ pub enum Broken {
     Early(SegmentId, ServerId),
     /// A load was decided though enough copies serve and stay.
     NeedlessLoad(SegmentId, ServerId),
+    /// A move was decided that nobody has proposed, and once too often.
+    PingPong(SegmentId, ServerId),
 }
 
 impl Broken {
@@ -206,6 +240,7 @@ impl Broken {
             Self::Ghost(..) => Property::NoGhost,
             Self::Early(..) => Property::FullDelay,
             Self::NeedlessLoad(..) => Property::NoNeedlessLoad,
+            Self::PingPong(..) => Property::NoPingPong,
         }
     }
 }

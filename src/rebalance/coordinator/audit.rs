@@ -5,7 +5,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use super::super::object::{SegmentId, ServerId};
-use super::state::{Kind, Segment, Server, State};
+use super::state::{Kind, Phase, Segment, Server, State};
 
 /// An index that has come apart from the table of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,16 +47,19 @@ impl fmt::Display for IndexFault {
 struct Counted {
     holds: Vec<SegmentId>,
     queue: Vec<(Kind, Reverse<SegmentId>)>,
+    late: Vec<(Kind, Reverse<SegmentId>)>,
     used_bytes: u128,
 }
 
 impl Counted {
     fn fault(mut self, at: ServerId, server: &Server) -> Option<IndexFault> {
         self.queue.sort_unstable();
-        if !server.holds.iter().eq(&self.holds) {
+        self.late.sort_unstable();
+        // Of a server that is not shown, it is what the table said once.
+        if server.shown && !server.holds.iter().eq(&self.holds) {
             return Some(IndexFault::Holds(at));
         }
-        if !server.queue.iter().eq(&self.queue) {
+        if !server.queue.iter().eq(&self.queue) || !server.late.iter().eq(&self.late) {
             return Some(IndexFault::Queue(at));
         }
         let (kept, counted) = (server.used_bytes, self.used_bytes);
@@ -90,7 +93,11 @@ fn count(
     for (at, copy) in segment.copies.iter() {
         let of = counted.get_mut(at).ok_or(IndexFault::NoServer(*at, id))?;
         of.holds.push(id);
-        of.queue.extend(copy.operation.map(|op| (op.kind, Reverse(id))));
+        if let Some(op) = copy.operation {
+            let late = matches!(op.phase, Phase::Late(_));
+            let line = if late { &mut of.late } else { &mut of.queue };
+            line.push((op.kind, Reverse(id)));
+        }
         if copy.takes_space() {
             of.used_bytes += size;
         }

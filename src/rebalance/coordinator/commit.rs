@@ -76,11 +76,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     ) -> bool {
         let copy = self.state.copy(id, at);
         let known = self.state.servers.get(&at).is_some_and(|server| server.fenced);
-        let free = self.judge.demands(Guard::OneOperation, copy.operation.is_none());
-        if known && free {
-            let operation = Some(Operation { kind, phase: Phase::Queued, from });
-            self.state.set_copy(id, at, Copy { operation, ..copy });
+        let free = copy.operation.is_none();
+        let may = known && self.judge.demands(Guard::OneOperation, free);
+        let operation = Operation { kind, phase: Phase::Queued, from };
+        if may && free {
+            self.state.set_copy(id, at, Copy { operation: Some(operation), ..copy });
+        } else if may && !self.state.beside.contains_key(&(at, id)) {
+            self.state.beside.insert((at, id), operation);
         }
-        known && free
+        may
     }
 }

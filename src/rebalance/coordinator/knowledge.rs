@@ -66,6 +66,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let mut new = old;
         if settled.is_some() {
             new.operation = None;
+        } else {
+            self.settle_second(at, &reply);
         }
         let tells = (reply.has, reply.stamp) != (old.has, old.stamp);
         if tells && self.judge.applies(Guard::ReplyTeaches) && self.is_news(reply.stamp, old.stamp)
@@ -73,7 +75,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (new.has, new.stamp) = (reply.has, reply.stamp);
         }
         self.state.set_copy(reply.segment, at, new);
-        let moved = settled.filter(|op| op.kind == Kind::MoveTo && reply.answer == Answer::Done);
+        // Where the answer is lost, the request is refused when it is sent again: the copy is there all the same.
+        let moved = settled.filter(|op| op.kind == Kind::MoveTo && reply.has);
         if let Some(from) = moved.and_then(|op| op.from) {
             self.end_move(reply.segment, from);
         }
@@ -83,6 +86,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     fn settles(&mut self, op: &Operation, reply: &Reply) -> bool {
         let sent = op.phase != Phase::Queued && op.kind.action() == reply.action;
         sent && self.judge.demands(Guard::OwnNumber, op.number() == Some(reply.ticket.number))
+    }
+
+    /// An answer to what a weakened coordinator has put beside the first operation.
+    fn settle_second(&mut self, at: ServerId, reply: &Reply) {
+        let second = self.state.beside.get(&(at, reply.segment)).copied();
+        if second.is_some_and(|op| self.settles(&op, reply)) {
+            self.state.beside.remove(&(at, reply.segment));
+        }
     }
 
     pub(super) fn view(&mut self, at: ServerId, view: &View, term: Term) -> Result<(), Refusal> {

@@ -16,7 +16,7 @@ use super::event::{CoordinatorEvent as Event, Refusal, ServerInfo, Task};
 use super::guard::Guard;
 use super::message::{Addressed, FromServer, ToServer};
 use super::object::{ServerId, Term};
-use crate::collections::{Seq, Set};
+use crate::collections::{Seq, Set, Table};
 use crate::guard::{Guards, Judge, Verified};
 use crate::machine::{EffectId, Issued, Machine, Step, Stepped};
 
@@ -24,7 +24,8 @@ use crate::machine::{EffectId, Issued, Machine, Step, Stepped};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// How many requests are sent to one server at a time; at least 1. Upstream's default is the server's
-    /// number of loading threads (dossier 3.2).
+    /// number of loading threads (dossier 3.2). Requests that are late do not count: so many of them are sent
+    /// beside the others.
     pub batch_size: usize,
 }
 
@@ -149,6 +150,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             let shown = self.state.server(id).is_some();
             self.state.servers.insert(id, Server { shown, ..Server::unknown(info) });
         }
+        self.state.beside = Table::new();
     }
 
     /// A newer term was heard of.
@@ -178,11 +180,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     fn disappeared(&mut self, id: ServerId) -> Result<(), Refusal> {
-        self.state.server(id).ok_or(Refusal::UnknownServer(id))?;
+        let server = self.state.server(id).ok_or(Refusal::UnknownServer(id))?;
+        let holds = server.holds.clone();
         self.state.forget(id);
         if let Some(server) = self.state.servers.get_mut(&id) {
             let (issued, info) = (server.issued, server.info);
-            *server = Server { issued, shown: false, ..Server::unknown(info) };
+            *server = Server { issued, holds, shown: false, ..Server::unknown(info) };
         }
         Ok(())
     }
@@ -206,6 +209,7 @@ impl Server {
             used_bytes: 0,
             holds: Set::new(),
             queue: Set::new(),
+            late: Set::new(),
         }
     }
 }

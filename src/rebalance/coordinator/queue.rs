@@ -10,10 +10,14 @@ use crate::guard::Guards;
 
 impl<V: Guards<Guard>> Turn<'_, V> {
     /// Sends the first of the queue. A request has its number from its first sending, so that numbers grow
-    /// in the order of sending; one that is not answered yet is sent again unchanged.
+    /// in the order of sending; one that is not answered yet is sent again unchanged. Those that are late are
+    /// sent beside the others, in whose places they would stand for good where nobody answers them.
     pub(super) fn send_queue(&mut self, at: ServerId) -> Result<(), Refusal> {
-        let batch: Vec<_> =
-            self.state.operations_of(at).take(self.limits.batch_size.max(1)).collect();
+        let size = self.limits.batch_size.max(1);
+        let mut batch: Vec<_> = self.state.in_time(at).take(size).collect();
+        batch.extend(self.state.late(at).take(size));
+        let second = self.state.second_operations().filter(|(server, ..)| *server == at);
+        batch.extend(second.map(|(_, segment, op)| (segment, op)));
         if batch.is_empty() {
             return Err(Refusal::NotReady(Task::Send(at)));
         }
@@ -45,8 +49,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         server.issued = server.issued.saturating_add(1);
         let number = server.issued;
         let copy = self.state.copy(segment, at);
-        let operation = Some(Operation { phase: Phase::Sent(number), ..operation });
-        self.state.set_copy(segment, at, Copy { operation, ..copy });
+        let sent = Operation { phase: Phase::Sent(number), ..operation };
+        if copy.operation == Some(operation) {
+            self.state.set_copy(segment, at, Copy { operation: Some(sent), ..copy });
+        } else {
+            self.state.beside.insert((at, segment), sent);
+        }
         number
     }
 

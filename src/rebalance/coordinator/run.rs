@@ -47,6 +47,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if now.rule.is_none() {
             return true;
         }
+        if now.copies.is_empty() && now.required_in_all() == 0 {
+            return self.state.remove_unused(id);
+        }
+        self.take_back(id, &now);
         let mut satisfied = true;
         for tier in self.tiers_of(&now) {
             let seen = match &pictured {
@@ -60,10 +64,48 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             } else if there > required {
                 self.reduce(id, tier, there - required, pictured.as_deref(), pick)
             } else {
-                true
+                self.drain(id, tier, pick)
             };
         }
         satisfied
+    }
+
+    /// Takes back loads that were not sent to a server that the operator wants empty (dossier 4.3 e).
+    fn take_back(&mut self, id: SegmentId, segment: &Segment) {
+        for (at, copy) in segment.copies.iter() {
+            let loads = copy.operation.is_some_and(|op| op.kind != Kind::Drop);
+            if loads && self.is_decommissioning(*at) {
+                self.cancel(*at, id);
+            }
+        }
+    }
+
+    /// Has what a server serves that the operator wants empty moved elsewhere, as far as there is room; whether
+    /// nothing of it is left that could not be moved. Each such move leads away from those servers and none
+    /// leads back, so that they come to an end.
+    fn drain(&mut self, id: SegmentId, tier: TierId, pick: u32) -> bool {
+        let mut placed = true;
+        for from in self.to_be_drained(id, tier) {
+            let to = self.places(id, tier, pick).first().copied();
+            placed &= to.is_some_and(|to| self.create(id, to, Kind::MoveTo, Some(from)));
+        }
+        placed
+    }
+
+    /// Servers that the operator wants empty and that serve a segment for which no move is under way yet.
+    fn to_be_drained(&self, id: SegmentId, tier: TierId) -> Vec<ServerId> {
+        let Some(segment) = self.state.segments.get(&id) else { return Vec::new() };
+        let mut serving = self.holders(id, tier, |class| class == Class::Serving);
+        serving.retain(|at| {
+            self.is_decommissioning(*at)
+                && !segment.is_moving_from(*at)
+                && self.state.copy(id, *at).operation.is_none()
+        });
+        serving
+    }
+
+    fn is_decommissioning(&self, at: ServerId) -> bool {
+        self.state.servers.get(&at).is_some_and(|server| server.info.decommissioning)
     }
 
     /// Tiers that require replicas or have some, ascending.
@@ -77,7 +119,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         tiers
     }
 
-    /// What a tier has. A load in place of another copy is not counted while that copy stands for it.
+    /// What a tier has. A load in place of another copy is not counted while that copy stands for it: nor when
+    /// a view shows it before its answer has come, or a third copy would be taken for a surplus (D2).
     fn count(&mut self, segment: &Segment, tier: TierId) -> Count {
         let mut count = Count::default();
         for (at, copy) in segment.copies.iter() {
@@ -89,7 +132,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             let stands = source.and_then(|from| segment.copies.get(&from));
             let stands = stands.is_some_and(|source| source.class() == Class::Serving);
             match copy.class() {
-                Class::Serving => count.serving += 1,
+                Class::Serving => {
+                    let counts = self.judge.demands(Guard::MoveCountsOnce, !stands);
+                    count.serving += usize::from(counts);
+                }
                 Class::Arriving if !stands => count.arriving += 1,
                 Class::Arriving | Class::Absent | Class::Leaving => {}
             }
@@ -165,10 +211,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let stays = |at: &ServerId| !moving.is_some_and(|segment| segment.is_moving_from(*at));
         let free = |at: &ServerId| self.state.copy(id, *at).operation.is_none();
         let free = |at: &ServerId| free(at) || !self.judge.keeps(Guard::OneOperation);
-        let (mut first, mut then): (Vec<_>, Vec<_>) =
-            serving.into_iter().filter(|at| stays(at) && free(at)).partition(|at| {
-                self.state.servers.get(at).is_some_and(|server| server.info.decommissioning)
-            });
+        let (mut first, mut then): (Vec<_>, Vec<_>) = serving
+            .into_iter()
+            .filter(|at| stays(at) && free(at))
+            .partition(|at| self.is_decommissioning(*at));
         for group in [&mut first, &mut then] {
             group.sort_by_key(|at| (self.free_bytes(*at), *at));
             rotate(group, pick);

@@ -41,6 +41,8 @@ pub struct State {
     pub(crate) picture: Option<Map<SegmentId, Arc<Segment>>>,
     /// Drops that a weakened coordinator has asked for and not yet committed.
     pub(crate) asked: Seq<(SegmentId, ServerId)>,
+    /// Second operations, which a weakened coordinator puts beside the first.
+    pub(crate) beside: Table<(ServerId, SegmentId), Operation>,
 }
 
 /// What is known of a server.
@@ -64,10 +66,12 @@ pub struct Server {
     /// Bytes of what it holds, or may come to hold by an operation that is not settled. Wide enough for any
     /// sizes: a sum that was cut off once would be wrong from then on.
     pub used_bytes: u128,
-    /// Every segment of which it has a copy entry.
+    /// Every segment of which it has a copy entry; once discovery does not show it, of which it had one then.
     pub(crate) holds: Set<SegmentId>,
-    /// Operations not settled, in sending order.
+    /// Operations not settled and not late, in sending order.
     pub(crate) queue: Set<(Kind, core::cmp::Reverse<SegmentId>)>,
+    /// Operations that are late, in sending order.
+    pub(crate) late: Set<(Kind, core::cmp::Reverse<SegmentId>)>,
 }
 
 impl Server {
@@ -76,13 +80,22 @@ impl Server {
     pub fn free_bytes(&self) -> u128 {
         u128::from(self.info.capacity_bytes).saturating_sub(self.used_bytes)
     }
+
+    /// The line that an operation stands in.
+    fn line_of(&mut self, op: Operation) -> &mut Set<(Kind, core::cmp::Reverse<SegmentId>)> {
+        match op.phase {
+            Phase::Queued | Phase::Sent(_) => &mut self.queue,
+            Phase::Late(_) => &mut self.late,
+        }
+    }
 }
 
 /// What is known of a segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Segment {
-    /// What is required; `None` if no rule was given yet, and then it is left alone.
+    /// What is required; `None` if no rule was given yet, and then it is left alone. A segment of which nothing
+    /// is required is forgotten with its rule once no copy of it is known.
     pub rule: Option<Rule>,
     /// By server.
     pub copies: Table<ServerId, Copy>,
@@ -206,6 +219,7 @@ impl State {
             due: Set::new(),
             picture: None,
             asked: Seq::new(),
+            beside: Table::new(),
         }
     }
 
@@ -283,11 +297,36 @@ impl State {
         self.operations_of(server).any(|(_, op)| op.phase == Phase::Queued)
     }
 
-    /// What is not settled on a server, in sending order.
+    /// What is not settled on a server: first what is not late, in sending order.
     pub fn operations_of(&self, server: ServerId) -> impl Iterator<Item = (SegmentId, Operation)> {
-        let queue = self.servers.get(&server).map(|server| &server.queue);
-        let ids = queue.into_iter().flat_map(|queue| queue.iter().map(|(_, id)| id.0));
+        let second = self.second_operations().filter(move |(at, ..)| *at == server);
+        let first = self.in_time(server).chain(self.late(server));
+        first.chain(second.map(|(_, id, op)| (id, op)))
+    }
+
+    /// What is queued for a server, or sent and not late, in sending order.
+    pub(crate) fn in_time(&self, server: ServerId) -> impl Iterator<Item = (SegmentId, Operation)> {
+        self.in_line(server, self.servers.get(&server).map(|server| &server.queue))
+    }
+
+    /// What is late on a server, in sending order.
+    pub(crate) fn late(&self, server: ServerId) -> impl Iterator<Item = (SegmentId, Operation)> {
+        self.in_line(server, self.servers.get(&server).map(|server| &server.late))
+    }
+
+    fn in_line<'a>(
+        &'a self,
+        server: ServerId,
+        line: Option<&'a Set<(Kind, core::cmp::Reverse<SegmentId>)>>,
+    ) -> impl Iterator<Item = (SegmentId, Operation)> + 'a {
+        let ids = line.into_iter().flat_map(|line| line.iter().map(|(_, id)| id.0));
         ids.filter_map(move |id| self.copy(id, server).operation.map(|op| (id, op)))
+    }
+
+    /// Operations that are outstanding beside another one on the same segment and server. The verified
+    /// coordinator never has one (P4).
+    pub fn second_operations(&self) -> impl Iterator<Item = (ServerId, SegmentId, Operation)> {
+        self.beside.iter().map(|((at, id), op)| (*at, *id, *op))
     }
 
     /// The fence that a poll brings: it cuts off what was forgotten, and spares what is outstanding. With the
@@ -312,10 +351,10 @@ impl State {
             server.used_bytes += size;
         }
         if let Some(op) = old.operation {
-            server.queue.remove(&(op.kind, core::cmp::Reverse(id)));
+            server.line_of(op).remove(&(op.kind, core::cmp::Reverse(id)));
         }
         if let Some(op) = new.operation {
-            server.queue.insert((op.kind, core::cmp::Reverse(id)));
+            server.line_of(op).insert((op.kind, core::cmp::Reverse(id)));
         }
         if new.is_blank(server.viewed) {
             server.holds.remove(&id);
@@ -324,9 +363,33 @@ impl State {
             server.holds.insert(id);
             segment.copies.insert(at, new);
         }
-        if old.class() != new.class() || (old.operation.is_none() != new.operation.is_none()) {
+        let unused = segment.copies.is_empty() && segment.required_in_all() == 0;
+        let nothing_known = unused && segment.rule.is_none();
+        let settled = old.operation.is_none() != new.operation.is_none();
+        if old.class() != new.class() || settled || unused {
             self.due.insert(id);
         }
+        if nothing_known {
+            self.remove(id);
+        }
+    }
+
+    /// Nothing refers to a segment any more.
+    fn remove(&mut self, id: SegmentId) {
+        self.segments.remove(&id);
+        self.due.remove(&id);
+    }
+
+    /// Removes a segment of which nothing is required and no copy known, if none can turn up: on a server that
+    /// is not fenced yet, or was lost from sight with one, it may, and would be left alone without its rule.
+    /// Whether all servers in sight are fenced: otherwise it has to be asked again.
+    pub(crate) fn remove_unused(&mut self, id: SegmentId) -> bool {
+        let fenced = self.servers().all(|(_, server)| server.fenced);
+        let away = |server: &Server| !server.shown && server.holds.contains(&id);
+        if fenced && !self.servers.values().any(away) {
+            self.remove(id);
+        }
+        fenced
     }
 
     /// Forgets all that was known of a server and all that was asked of it.
@@ -334,12 +397,17 @@ impl State {
         let Some(server) = self.servers.get_mut(&at) else { return };
         let holds = std::mem::take(&mut server.holds);
         server.queue = Set::new();
+        server.late = Set::new();
         server.used_bytes = 0;
         server.viewed = None;
+        self.beside.retain(|(server, _), _| *server != at);
         for id in holds.iter() {
-            if let Some(segment) = self.segments.get_mut(id).map(Arc::make_mut) {
-                segment.copies.remove(&at);
-                self.due.insert(*id);
+            let Some(segment) = self.segments.get_mut(id).map(Arc::make_mut) else { continue };
+            segment.copies.remove(&at);
+            let nothing_known = segment.copies.is_empty() && segment.rule.is_none();
+            self.due.insert(*id);
+            if nothing_known {
+                self.remove(*id);
             }
         }
     }

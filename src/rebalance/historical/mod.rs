@@ -2,7 +2,8 @@
 //!
 //! Three things differ from upstream's. It refuses what a fence cuts off: requests of an older term, for
 //! another life of the server, or with a number that is not new; the term survives a restart. Each answer
-//! says what the server holds since, stamped. And files being deleted, fetched and announced never overlap.
+//! says what the server holds since, stamped. And files being deleted, fetched and announced never overlap; those
+//! that an earlier life left, or a deletion that did not succeed, are deleted with the next message.
 //!
 //! Announcing is a change of state: a poll is answered from it. The state's durable part has to be on disk
 //! before the effects of the step are carried out.
@@ -22,6 +23,9 @@ use crate::machine::{EffectId, Issued, Machine, Step, Stepped};
 
 /// How many fetches, waits and deletions may be under way; a request beyond it fails.
 pub const MAX_OUTSTANDING: usize = 60_000;
+
+/// How many deletions of what is left over are begun with one message, at most.
+pub const MAX_CLEARED: usize = 100;
 
 /// Limits of a historical.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +80,13 @@ impl<V: Guards<Guard>> Machine for Historical<V> {
             effects: Vec::new(),
         };
         match event {
-            Event::Received(ToServer::Request(request)) => turn.request(request),
-            Event::Received(ToServer::Poll(fence)) => turn.poll(fence),
+            Event::Received(message) => {
+                turn.clear_left_over();
+                match message {
+                    ToServer::Request(request) => turn.request(request),
+                    ToServer::Poll(fence) => turn.poll(fence),
+                }
+            }
             Event::Outcome { id, outcome } => turn.outcome(id, outcome)?,
         }
         Ok(Step { state: turn.state, effects: turn.effects, decided_by: turn.judge.into_decided() })
@@ -184,7 +193,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             Some(Leaving::Deleting) if self.judge.applies(Guard::DeletedFirst) => {
                 self.state.loading.insert(segment, Loading { ticket, fetching: false });
             }
-            Some(Leaving::Fetching) => {
+            Some(Leaving::Fetching | Leaving::LeftOver) => {
                 self.state.loading.insert(segment, Loading { ticket, fetching: false });
             }
             Some(Leaving::Deleting) | None => self.fetch(segment, ticket),
@@ -231,7 +240,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         match owed {
             Owed::Fetch(segment) => self.fetched(segment, outcome),
             Owed::Wait(segment) => self.waited(segment, id.number),
-            Owed::Delete(segment) => self.deleted(segment),
+            Owed::Delete(segment) => self.deleted(segment, outcome),
         }
         Ok(())
     }
@@ -261,29 +270,52 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// Deletes what a fetch left that nobody announces.
     fn clean_up(&mut self, segment: SegmentId, outcome: Outcome) {
-        if outcome == Outcome::Failed {
-            return self.begin_waiting_load(segment);
+        match outcome {
+            Outcome::Failed => self.begin_waiting_load(segment),
+            Outcome::Done | Outcome::Unknown | Outcome::Elapsed => self.delete(segment),
         }
-        self.state.leaving.insert(segment, Leaving::Deleting);
-        self.issue(Effect::Delete(segment), Owed::Delete(segment));
     }
 
     /// The delay after a drop is over. Only the drop that began the wait may delete (#18291).
     fn waited(&mut self, segment: SegmentId, number: u16) {
         let own = match self.state.leaving.get(&segment) {
             Some(Leaving::Waiting(of)) => self.judge.demands(Guard::LatchPerDrop, *of == number),
-            Some(Leaving::Deleting | Leaving::Fetching) | None => false,
+            Some(Leaving::Deleting | Leaving::Fetching | Leaving::LeftOver) | None => false,
         };
         if own {
-            self.state.leaving.insert(segment, Leaving::Deleting);
-            self.issue(Effect::Delete(segment), Owed::Delete(segment));
+            self.delete(segment);
         }
     }
 
-    /// A deletion that failed leaves files that nobody serves; the next load fetches over them.
-    fn deleted(&mut self, segment: SegmentId) {
-        self.state.leaving.remove(&segment);
-        self.begin_waiting_load(segment);
+    /// What a deletion that did not succeed leaves may be files in part. It is tried again with the next
+    /// message, and a load that waits for it fails.
+    fn deleted(&mut self, segment: SegmentId, outcome: Outcome) {
+        if outcome == Outcome::Done {
+            self.state.leaving.remove(&segment);
+            return self.begin_waiting_load(segment);
+        }
+        self.state.leaving.insert(segment, Leaving::LeftOver);
+        let waiting = self.state.loading.get(&segment).filter(|loading| !loading.fetching);
+        if let Some(ticket) = waiting.map(|loading| loading.ticket) {
+            self.state.loading.remove(&segment);
+            self.answer(ticket, Action::Load, segment, Answer::Failed);
+        }
+    }
+
+    /// Begins to delete what is left over. A server starts without an event of its own; the first message comes
+    /// soon, as it is polled.
+    fn clear_left_over(&mut self) {
+        let room = MAX_OUTSTANDING.saturating_sub(self.state.outstanding.len());
+        let left_over = self.state.leaving.iter().filter(|(_, how)| **how == Leaving::LeftOver);
+        let left_over = left_over.map(|(segment, _)| *segment).take(MAX_CLEARED.min(room));
+        for segment in left_over.collect::<Vec<_>>() {
+            self.delete(segment);
+        }
+    }
+
+    fn delete(&mut self, segment: SegmentId) {
+        self.state.leaving.insert(segment, Leaving::Deleting);
+        self.issue(Effect::Delete(segment), Owed::Delete(segment));
     }
 
     fn begin_waiting_load(&mut self, segment: SegmentId) {

@@ -17,6 +17,10 @@ pub struct Durable {
     pub term: Term,
     /// Segments that it is to announce, whose files are there.
     pub served: Set<SegmentId>,
+    /// Segments that it is not to announce and of which files are there, whole or in part: what a look at the
+    /// disk finds at the start, after a crash before the end of a fetch, or of a drop's delay, or of a deletion.
+    /// They are deleted. Empty from then on.
+    pub left_over: Set<SegmentId>,
 }
 
 /// The state of a historical.
@@ -56,6 +60,9 @@ pub(crate) enum Leaving {
     Deleting,
     /// They are still being fetched by a load that a drop has ended, and go when that has ended.
     Fetching,
+    /// They are there from an earlier life, or from a deletion that did not succeed, and go with the next
+    /// message.
+    LeftOver,
 }
 
 /// What an outstanding effect works on.
@@ -68,15 +75,20 @@ pub(crate) enum Owed {
 }
 
 impl State {
-    pub(crate) fn started(durable: Durable) -> Self {
+    pub(crate) fn started(mut durable: Durable) -> Self {
         let recalled = durable.term > Term::default();
+        let left_over = std::mem::take(&mut durable.left_over);
+        let mut leaving = Table::new();
+        for segment in left_over.iter().filter(|id| !durable.served.contains(id)) {
+            leaving.insert(*segment, Leaving::LeftOver);
+        }
         Self {
             durable,
             number: 0,
             version: 0,
             recalled,
             loading: Table::new(),
-            leaving: Table::new(),
+            leaving,
             outstanding: Table::new(),
         }
     }
@@ -108,6 +120,12 @@ impl State {
     #[must_use]
     pub fn is_deleting(&self, segment: SegmentId) -> bool {
         self.leaving.get(&segment) == Some(&Leaving::Deleting)
+    }
+
+    /// Whether files of a segment are there that are to be deleted and are not being deleted yet.
+    #[must_use]
+    pub fn has_left_over(&self, segment: SegmentId) -> bool {
+        self.leaving.get(&segment) == Some(&Leaving::LeftOver)
     }
 
     /// When its present state began.

@@ -1,5 +1,6 @@
 //! Upstream's historical: ours without fences and stamps, and with a load that a drop overtakes going on. That files
-//! being deleted are not fetched at the same time (`deleted-first`) is assumed in its favour.
+//! being deleted are not fetched at the same time (`deleted-first`), and that a deletion that failed is tried again, is
+//! assumed in its favour.
 
 use super::super::effect::HistoricalEffect as Effect;
 use super::super::event::{HistoricalEvent as Event, Refusal};
@@ -7,6 +8,7 @@ use super::super::guard::Guard;
 use super::super::historical::{self, Durable, Limits, State};
 use super::super::message::FromServer;
 use super::super::object::{Fence, Stamp, Term};
+use crate::collections::Set;
 use crate::guard::Weakened;
 use crate::machine::{Machine, Step, Stepped};
 
@@ -59,7 +61,9 @@ impl Machine for Historical {
         Ok(Step { decided_by: Vec::new(), ..step })
     }
 
-    fn recover(&self, durable: Durable) -> State {
+    /// What an earlier life has left stays there: nothing looks for it.
+    fn recover(&self, mut durable: Durable) -> State {
+        durable.left_over = Set::new();
         self.0.recover(durable)
     }
 }

@@ -4,6 +4,9 @@
 //! The rest is *our reading of a pull request*, none of which is merged: [`Fix::Lock`], [`Fix::Atomic`] and
 //! [`Fix::Retain`] are built from their descriptions and the code that was visible.
 //!
+//! Which segments are balanced, and which are moved off a server that the operator wants empty (dossier 4.8), is
+//! proposed from outside.
+//!
 //! Left out, as no scope here can tell: throttling of replication, queue limits, lifetime alerts, the
 //! server's cache of answers (its effect, an old answer taken for a new one, is there: answers are matched by
 //! segment and action), broadcast rules, turbo mode.

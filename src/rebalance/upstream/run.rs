@@ -86,7 +86,7 @@ impl Coordinator {
                 if self.fix.prepares_at_once() {
                     let inventory = state.views.clone();
                     let holders = self.read_queues(state, &inventory);
-                    Run::Ready(read_marks(state, holders))
+                    Run::Ready(prepared(state, holders))
                 } else {
                     Run::Inventory(state.views.clone())
                 }
@@ -94,12 +94,12 @@ impl Coordinator {
             Run::Inventory(inventory) => {
                 let holders = self.read_queues(state, &inventory);
                 if self.fix.reads_queue_and_marks_together() {
-                    Run::Ready(read_marks(state, holders))
+                    Run::Ready(prepared(state, holders))
                 } else {
                     Run::Queues(holders)
                 }
             }
-            Run::Queues(holders) => Run::Ready(read_marks(state, holders)),
+            Run::Queues(holders) => Run::Ready(prepared(state, holders)),
             Run::Ready(holders) => {
                 self.decide(state, holders, input);
                 Run::Idle
@@ -156,6 +156,28 @@ fn reset_peons(state: &mut State) {
         if !state.peons.contains_key(&at) {
             state.peons_made += 1;
             state.peons.insert(at, Peon::new(state.peons_made));
+        }
+    }
+}
+
+/// The end of the preparation (dossier 4.3 d, e): the marks are read, then loads that were not sent to a
+/// server that the operator wants empty are cancelled.
+fn prepared(state: &mut State, holders: Vec<Holder>) -> Vec<Holder> {
+    let mut holders = read_marks(state, holders);
+    for holder in holders.iter_mut().filter(|holder| holder.info.decommissioning) {
+        cancel_loads(state, holder);
+    }
+    holders
+}
+
+fn cancel_loads(state: &mut State, holder: &mut Holder) {
+    let is_load = |act: &Act| matches!(act, Act::Load | Act::Replicate | Act::MoveTo);
+    let loads = holder.acts.iter().filter(|(_, act)| is_load(act));
+    for segment in loads.map(|(segment, _)| *segment).collect::<Vec<_>>() {
+        let peon = state.peons.get_mut(&holder.server);
+        if let Some(due) = peon.and_then(|peon| peon.cancel(holder.server, segment)) {
+            state.schedule(due);
+            holder.acts.remove(&segment);
         }
     }
 }
@@ -257,16 +279,26 @@ impl Decision<'_> {
     }
 
     fn can_load(&self, holder: &Holder, segment: SegmentId, size_bytes: u64) -> bool {
-        let sizes = |id: &SegmentId| self.state.rules.get(id).map_or(0, |rule| rule.size_bytes);
-        let served = holder.served.iter().map(&sizes).fold(0, u64::saturating_add);
-        let loads = holder.acts.iter().filter(|(_, a)| !matches!(a, Act::Drop | Act::MoveFrom));
-        let queued = loads.map(|(id, _)| sizes(id)).fold(0, u64::saturating_add);
+        let free_bytes = i128::from(holder.info.capacity_bytes) - self.used_bytes(holder);
         let info = holder.info;
         info.managed
             && !info.decommissioning
             && !holder.serves(segment)
             && holder.act(segment).is_none()
-            && served.saturating_add(queued).saturating_add(size_bytes) <= info.capacity_bytes
+            && free_bytes >= i128::from(size_bytes)
+    }
+
+    /// Dossier 1.4: what the view shows, and queued loads, less queued drops. A mark frees nothing (9.1, I6).
+    fn used_bytes(&self, holder: &Holder) -> i128 {
+        let sizes =
+            |id: &SegmentId| self.state.rules.get(id).map_or(0, |rule| i128::from(rule.size_bytes));
+        let served: i128 = holder.served.iter().map(&sizes).sum();
+        let queued = holder.acts.iter().map(|(id, act)| match act {
+            Act::Load | Act::Replicate | Act::MoveTo => sizes(id),
+            Act::Drop => -sizes(id),
+            Act::MoveFrom => 0,
+        });
+        served + queued.sum::<i128>()
     }
 
     fn load(&mut self, segment: SegmentId, tier: TierId, most: i64, loaded: i64, size_bytes: u64) {
