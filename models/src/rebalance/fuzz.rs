@@ -192,7 +192,7 @@ fn world_of(data: &[u8]) -> Scope {
         needless_loads: None,
         recovers: false,
         witnesses: &[],
-        window: None,
+        losses: None,
         tier: Tier::Deep,
     }
 }

@@ -9,6 +9,7 @@ use surehold::{Machine, rebalance::object::Term};
 use super::fleet::{Fleet, Leads as _};
 use super::model::{Model, RoleOf, WorldOf, break_once};
 use super::tale::Tale;
+use super::window::Sought;
 use super::world::{Basis, Broken, Decision, Mail};
 
 impl<F: Fleet> Model<F> {
@@ -167,10 +168,12 @@ impl<F: Fleet> Model<F> {
         if !self.managed(server) {
             return;
         }
-        let through = self.scope.window.is_none_or(|window| world.watch.suspect == Some(window));
-        if !through {
-            world.watch.lost |= facts.took_the_last() || facts.left_too_few();
-            return;
+        if let Some(sought) = self.scope.losses {
+            let is_lost = facts.took_the_last() || facts.left_too_few();
+            if is_lost && !self.is_sought(world, sought, server) {
+                world.watch.lost = true;
+                return;
+            }
         }
         if facts.took_the_last() && self.judges(Property::LastCopyKept) {
             break_once(&mut world.broken, Broken::LastDropped(segment, server));
@@ -179,6 +182,19 @@ impl<F: Fleet> Model<F> {
             let served = basis.served;
             let broken = Broken::TooFew { segment, server, left, served, required };
             break_once(&mut world.broken, broken);
+        }
+    }
+
+    /// Whether a loss counts in a scope that tells windows apart.
+    fn is_sought(&self, world: &mut WorldOf<F>, sought: Sought, server: ServerId) -> bool {
+        let windows = self.windows_of_loss(world, server);
+        match sought {
+            Sought::Through(window) => {
+                let through = windows.contains(&window);
+                world.watch.through = through.then_some(window);
+                through
+            }
+            Sought::Unnamed => windows.is_empty(),
         }
     }
 

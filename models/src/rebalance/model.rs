@@ -228,6 +228,7 @@ impl<F: Fleet> Model<F> {
             Action::Operate => self.operate(&mut next, tale),
         }
         self.settle(&mut next);
+        self.watch_moot(&mut next);
         next.seal();
         Some(next)
     }

@@ -451,7 +451,7 @@ fn scope_of(world: &World, names: &Names, steps: &[Scene]) -> Result<Scope, Unre
         needless_loads: Some(0),
         recovers: false,
         witnesses: &[],
-        window: None,
+        losses: None,
         tier: Tier::Ci,
     })
 }

@@ -4,7 +4,7 @@ use surehold::rebalance::event::{Rule, ServerInfo};
 use surehold::rebalance::invariant::Property;
 use surehold::rebalance::object::{SegmentId, ServerId, TierId};
 
-use super::window::Window;
+use super::window::Sought;
 pub use crate::tier::Tier;
 
 /// The tier of every server, unless a scope says otherwise.
@@ -41,8 +41,8 @@ pub struct Scope {
     pub recovers: bool,
     /// Combinations that must occur within one path.
     pub witnesses: &'static [Witness],
-    /// If losses count only when they come through this window: the dossier's windows, one by one.
-    pub window: Option<Window>,
+    /// If only some losses count: those through one window, or through none.
+    pub losses: Option<Sought>,
     /// When it is run.
     pub tier: Tier,
 }

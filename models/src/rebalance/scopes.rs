@@ -1,7 +1,7 @@
 //! The scopes of rebalance.
 
 use super::scope::{Budget, Operation, Place, Scope, Tier, Views, Witness};
-use super::window::Window;
+use super::window::{Sought, Window};
 
 const NONE: Budget = Budget {
     moves: 0,
@@ -42,7 +42,7 @@ fn base(
         needless_loads: Some(0),
         recovers: true,
         witnesses: &[],
-        window: None,
+        losses: None,
         tier: Tier::Ci,
     }
 }
@@ -256,13 +256,30 @@ fn druid() -> Vec<Scope> {
             for window in windows.filter(|w| required > 1 || *w != Window::ViewAhead) {
                 let name = leak(format!("window-{}-{copies}{suffix}", window.number()));
                 let scope = base(name, window.says(), servers, required, usize::from(required));
-                let (budget, window) = (budget_of(window), Some(window));
-                all.push(Scope { budget, views, window, ..upstream(scope) });
+                let (budget, losses) = (budget_of(window), Some(Sought::Through(window)));
+                all.push(Scope { budget, views, losses, ..upstream(scope) });
+            }
+            // One for each set of faults that the windows above have.
+            for (kind, window) in UNNAMED {
+                let name = leak(format!("unnamed-{kind}-{copies}{suffix}"));
+                let question = "A loss that no window of the table accounts for.";
+                let scope = base(name, question, servers, required, usize::from(required));
+                let (budget, losses) = (budget_of(window), Some(Sought::Unnamed));
+                all.push(Scope { budget, views, losses, ..upstream(scope) });
             }
         }
     }
     all
 }
+
+/// Faults in which a loss is looked for that has no name, each by a window that needs them.
+const UNNAMED: [(&str, Window); 5] = [
+    ("calm", Window::Acked),
+    ("takeover", Window::OtherLeader),
+    ("overdue", Window::Overdue),
+    ("flap", Window::Forgotten),
+    ("repeat", Window::Repeated),
+];
 
 fn upstream(scope: Scope) -> Scope {
     Scope { tier: Tier::Upstream, needless_loads: None, recovers: false, ..scope }
@@ -279,7 +296,7 @@ fn budget_of(window: Window) -> Budget {
         | Window::OldView
         | Window::ViewAhead => moves,
         Window::OtherLeader => Budget { takeovers: 1, ..moves },
-        Window::Overdue => Budget { overdue: 1, ..moves },
+        Window::Overdue | Window::Expired => Budget { overdue: 1, ..moves },
         Window::Forgotten => Budget { flaps: 1, ..moves },
         Window::Repeated => Budget { repeats: 1, ..moves },
     }
