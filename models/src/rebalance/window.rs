@@ -268,7 +268,10 @@ impl<F: Fleet> Model<F> {
             let window = match (pictured.marked, ahead) {
                 (true, true) => Some(Window::ViewAhead),
                 (true, false) => Some(Window::Acked),
-                (false, _) => self.is_wrong(world, at, counted),
+                (false, _) => {
+                    let half = before.stage(counted, SEGMENT) == Stage::Half;
+                    self.is_wrong(world, at, counted, half)
+                }
             };
             window.map(|window| Suspect { dropped, counted, window })
         });
@@ -280,7 +283,7 @@ impl<F: Fleet> Model<F> {
     fn wrong_in_callback(&self, world: &WorldOf<F>, at: u8, dropped: ServerId) -> Vec<Suspect> {
         let others = self.scope.ids().filter(|other| *other != dropped);
         let wrong = others.filter_map(|counted| {
-            let window = self.is_wrong(world, at, counted)?;
+            let window = self.is_wrong(world, at, counted, false)?;
             let outside = matches!(
                 window,
                 Window::OtherLeader | Window::Overdue | Window::Forgotten | Window::Repeated
@@ -319,8 +322,15 @@ impl<F: Fleet> Model<F> {
         suspects.map(|suspect| suspect.window).collect()
     }
 
-    /// Why a copy that is plainly loaded in the picture is not, or will not be.
-    fn is_wrong(&self, world: &WorldOf<F>, at: u8, other: ServerId) -> Option<Window> {
+    /// Why a copy that is plainly loaded in the picture is not, or will not be. `half`: its mark is gone by now,
+    /// and its drop not yet queued.
+    fn is_wrong(
+        &self,
+        world: &WorldOf<F>,
+        at: u8,
+        other: ServerId,
+        half: bool,
+    ) -> Option<Window> {
         let gone = !world.servers[usize::from(other.0)].is_serving(SEGMENT);
         let sight = world.watch.sights[usize::from(at)][usize::from(other.0)];
         let foreign = world.decisions.iter().any(|d| d.server == other && d.leader != at)
@@ -338,17 +348,12 @@ impl<F: Fleet> Model<F> {
             Fate::Acknowledged if gone && sight.fate_at_inventory == Fate::Acknowledged => {
                 Some(Window::OldView)
             }
-            Fate::Acknowledged if gone => Some(Window::Acknowledged),
+            Fate::Acknowledged if gone => {
+                Some(between_readings(sight).unwrap_or(Window::Acknowledged))
+            }
             _ if loose => Some(Window::Repeated),
-            _ if own => match sight.stage_at_queue {
-                Stage::Half => Some(Window::Half),
-                Stage::Marked => Some(Window::Between),
-                Stage::Plain | Stage::Queued => None,
-            },
-            _ => match sight.stage_at_queue {
-                Stage::Half => Some(Window::Half),
-                _ => None,
-            },
+            _ if own || half => between_readings(sight),
+            _ => None,
         }
     }
 
@@ -389,6 +394,15 @@ impl<F: Fleet> Model<F> {
                 sight.fate = Fate::Repeated;
             }
         }
+    }
+}
+
+/// What a callback did between the readings of a run that saw neither mark nor drop.
+fn between_readings(sight: Sight) -> Option<Window> {
+    match sight.stage_at_queue {
+        Stage::Half => Some(Window::Half),
+        Stage::Marked => Some(Window::Between),
+        Stage::Plain | Stage::Queued => None,
     }
 }
 
