@@ -83,6 +83,9 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
         "a server is drained" => Drained,
         "a segment is asked for while its files are being deleted" => LoadedWhileDeleting,
         "a drop arrives while the load is under way" => DropDuringLoad,
+        "an answer is on its way that nobody waits for" => OldAnswer,
+        "a coordinator leads again while what it asked before is on its way" => LeadsAgain,
+        "each tier has what it requires after a drop" => TiersServed,
         "the rule changes during a move" => RuleDuringMove,
     }
 }

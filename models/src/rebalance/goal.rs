@@ -26,14 +26,17 @@ impl<F: Fleet> Model<F> {
     /// Whether each segment has as many copies as are required, or as there are places for, and nothing is
     /// on its way.
     pub fn is_at_goal(&self, world: &WorldOf<F>) -> bool {
-        let managed = |at: &usize| self.scope.servers[*at].managed;
-        let places = self.scope.servers.iter().filter(|place| place.managed).count();
-        let required = usize::from(self.scope.required_after(world.operated)).min(places);
-        let copies = |segment| {
-            let all = (0..world.servers.len()).filter(managed);
-            all.filter(|at| world.servers[*at].is_serving(segment)).count()
+        let first = self.scope.required_after(world.operated);
+        let copies = |segment, tier| {
+            let places = self.scope.servers.iter().zip(&world.servers);
+            let of = places.filter(|(place, _)| place.managed && place.tier == tier);
+            of.filter(|(_, node)| node.is_serving(segment)).count()
         };
-        let exact = self.scope.segment_ids().all(|segment| copies(segment) == required);
+        let is_exact = |tier| {
+            let required = usize::from(self.scope.loadable(tier, first));
+            self.scope.segment_ids().all(|segment| copies(segment, tier) == required)
+        };
+        let exact = self.scope.tiers().into_iter().all(is_exact);
         let up = world.servers.iter().all(|node| node.role.is_some() && node.pending.is_empty());
         let leads = world.leaders.iter().filter(|leader| leader.role.term().is_some());
         let seen = |server| leads.clone().all(|leader| leader.sees(server));

@@ -4,6 +4,7 @@
 //! wrong decision is noted for itself, with the copy that it wrongly counted on, and is forgotten when it
 //! cannot cost a copy any more: a loss is put down only to a decision that had a part in it.
 
+use surehold::rebalance::historical;
 use surehold::rebalance::message::{Action as Asked, Answer, FromServer, ToServer};
 use surehold::rebalance::object::{SegmentId, ServerId};
 use surehold::rebalance::{CoordinatorEvent, Task};
@@ -324,13 +325,7 @@ impl<F: Fleet> Model<F> {
 
     /// Why a copy that is plainly loaded in the picture is not, or will not be. `half`: its mark is gone by now,
     /// and its drop not yet queued.
-    fn is_wrong(
-        &self,
-        world: &WorldOf<F>,
-        at: u8,
-        other: ServerId,
-        half: bool,
-    ) -> Option<Window> {
+    fn is_wrong(&self, world: &WorldOf<F>, at: u8, other: ServerId, half: bool) -> Option<Window> {
         let gone = !world.servers[usize::from(other.0)].is_serving(SEGMENT);
         let sight = world.watch.sights[usize::from(at)][usize::from(other.0)];
         let foreign = world.decisions.iter().any(|d| d.server == other && d.leader != at)
@@ -375,7 +370,16 @@ impl<F: Fleet> Model<F> {
 
     /// A server announces a segment again: what became of the last drop is history, and whoever counted on
     /// this copy was right after all, unless another drop of it is on its way.
-    pub(super) fn watch_announced(&self, world: &mut WorldOf<F>, server: ServerId) {
+    pub(super) fn watch_announced(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        before: &historical::State,
+    ) {
+        let announces = world.servers[usize::from(server.0)].is_serving(SEGMENT);
+        if world.watch.sights.is_empty() || before.announces(SEGMENT) || !announces {
+            return;
+        }
         if !self.may_be_dropped(world, server) {
             world.watch.suspects.retain(|suspect| suspect.counted != server);
         }
