@@ -24,9 +24,8 @@ impl<F: Fleet> Model<F> {
         for server in self.scope.ids() {
             self.enabled_of_server(world, server, actions);
         }
-        let started = world.leaders.len() as u8 - world.left.takeovers;
         if world.left.takeovers > 0 {
-            actions.push(Action::TakeOver(started));
+            actions.push(Action::TakeOver(self.next_leader(world)));
         }
         if usize::from(world.operated) < self.scope.operator.len() {
             actions.push(Action::Operate);
@@ -53,8 +52,7 @@ impl<F: Fleet> Model<F> {
         if role.term().is_none() {
             return;
         }
-        let started = world.leaders.len() as u8 - world.left.takeovers;
-        if at + 1 < started {
+        if at != self.last_leader(world) {
             actions.push(Action::Depose(at));
         }
         if role.may_run() && !self.is_early(world, at) {
@@ -218,7 +216,9 @@ impl<F: Fleet> Model<F> {
             if told || node.role.is_some() {
                 let plain = Action::Deliver { letter: at, repeated: false, fails: false };
                 actions.push(plain);
-                if request.is_some() && world.left.repeats > 0 {
+                let again = (request.is_some() && world.left.repeats > 0)
+                    || (told && world.left.echoes > 0);
+                if again {
                     actions.push(Action::Deliver { letter: at, repeated: true, fails: false });
                 }
                 let load = request.is_some_and(|request| request.action == Asked::Load);

@@ -16,7 +16,7 @@ pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
     let left = left.join("; ");
     match &world.broken {
         Some(broken) => {
-            let through = world.watch.suspect.map_or_else(String::new, |window| {
+            let through = world.watch.through.map_or_else(String::new, |window| {
                 format!(" (window {}: {})", window.number(), window.says())
             });
             format!("{}{through}; {left}", breach(&model.scope, *broken))

@@ -17,7 +17,7 @@
 //! |   | 5 | the last server is the target of a clone |
 //! |   | 6 | the goal is asked for at the end |
 //! |   | 7 | nothing is looked at but what the model judges and the indices, which is faster |
-//! | 3 | | kinds of faults: repeated request, overdue answer, lost message, failed load, flap, crash, lost disk, and no move |
+//! | 3 | | kinds of faults: repeated message, overdue answer, lost message, failed load, flap, crash, lost disk, and no move |
 //! | 4 | 0-3 | how often each kind of fault may happen, 0 to 15 |
 //! |   | 4-7 | how many moves may begin, 4 to 64 |
 //! | 5 | 0-3 | bytes free on the fullest server at the start, less one; 0: no server is ever full |
@@ -74,7 +74,7 @@ use surehold::rebalance::{Guard, Task};
 
 use super::fleet::{Druid, Fleet, Leads as _, Ours};
 use super::model::{Action, Model, RoleOf, WorldOf};
-use super::scope::{Budget, Operation, Place, Scope, Tier, Views, name_of};
+use super::scope::{Budget, Operation, Place, Scope, TIER, Tier, Views, name_of};
 use super::tale::Tale;
 use super::world::Mail;
 pub use crate::fuzz::{Finding, HEADER};
@@ -180,6 +180,8 @@ fn world_of(data: &[u8]) -> Scope {
         name: "fuzz",
         question: "What a random walk finds.",
         servers: places(data, segments),
+        elsewhere: &[],
+        returns: false,
         required: [1, 2, 3, 0][usize::from(bits(data, 1, 6, 2))],
         segments: segments as u32,
         budget: budget(data),
@@ -192,7 +194,7 @@ fn world_of(data: &[u8]) -> Scope {
         needless_loads: None,
         recovers: false,
         witnesses: &[],
-        window: None,
+        losses: None,
         tier: Tier::Deep,
     }
 }
@@ -202,6 +204,7 @@ fn budget(data: &[u8]) -> Budget {
     let fault = |bit| if is_set(data, 3, bit) { often } else { 0 };
     Budget {
         repeats: fault(0),
+        echoes: fault(0),
         overdue: fault(1),
         losses: fault(2),
         failures: fault(3),
@@ -237,6 +240,7 @@ fn places(data: &[u8], segments: usize) -> Vec<Place> {
         serves: serves(at),
         managed: Some(at) != clone,
         capacity_bytes: capacity as u64,
+        tier: TIER,
     };
     (0..servers).map(place).collect()
 }
@@ -409,7 +413,7 @@ where
     }
 
     fn operate_once(&mut self, kind: u8, high: u8, low: u8) -> Result<(), Breach> {
-        let started = self.world.leaders.len() as u8 - self.world.left.takeovers;
+        let started = self.model.led(&self.world);
         let leader = high % started;
         let (rest, number) = (usize::from(high / started), usize::from(low));
         let wide = usize::from(high) << 8 | number;
@@ -456,7 +460,7 @@ where
         let is_up = |server: ServerId| world.servers[usize::from(server.0)].role.is_some();
         faults.retain(|action| action.is_fault(is_up));
         if world.left.takeovers > 0 {
-            faults.push(Action::TakeOver(world.leaders.len() as u8 - world.left.takeovers));
+            faults.push(Action::TakeOver(self.model.next_leader(world)));
         }
         if usize::from(world.operated) < self.model.scope.operator.len() {
             faults.push(Action::Operate);

@@ -2,7 +2,7 @@
 
 use surehold::Machine;
 use surehold::rebalance::event::Move;
-use surehold::rebalance::object::{SegmentId, ServerId};
+use surehold::rebalance::object::{SegmentId, ServerId, TierId};
 use surehold::rebalance::{CoordinatorEvent, Input, Task};
 
 use super::fleet::{Fleet, Leads as _};
@@ -45,20 +45,25 @@ impl<F: Fleet> Model<F> {
             && self.takes_up_moves(world)
     }
 
-    /// Whether a segment has its copies. Servers to be emptied keep one only where the others have no room
-    /// for all that are required.
+    /// Whether a segment has its copies, tier by tier.
     fn is_placed(&self, world: &WorldOf<F>, segment: SegmentId) -> bool {
+        self.scope.tiers().into_iter().all(|tier| self.is_placed_in(world, segment, tier))
+    }
+
+    /// Servers to be emptied keep a copy only where the others of their tier have no room for all that are
+    /// required.
+    fn is_placed_in(&self, world: &WorldOf<F>, segment: SegmentId, tier: TierId) -> bool {
         let info = |at: ServerId| self.scope.info(at, world.operated);
-        let managed = self.scope.ids().filter(|at| info(*at).managed);
-        let (leaving, staying): (Vec<_>, Vec<_>) =
-            managed.partition(|at| info(*at).decommissioning);
+        let of = self.scope.ids().filter(|at| info(*at).managed && info(*at).tier == tier);
+        let (leaving, staying): (Vec<_>, Vec<_>) = of.partition(|at| info(*at).decommissioning);
         let copies = |of: &[ServerId]| {
             of.iter().filter(|at| world.servers[usize::from(at.0)].is_serving(segment)).count()
         };
         let whole = u64::from(self.scope.segments);
         let has_room = |at: &&ServerId| info(**at).capacity_bytes >= whole;
         let places = staying.iter().filter(has_room).count();
-        let required = usize::from(self.scope.required_after(world.operated));
+        let first = self.scope.required_after(world.operated);
+        let required = usize::from(self.scope.loadable(tier, first));
         let beyond = required.saturating_sub(places);
         copies(&staying) == required.min(places) && copies(&leaving) <= beyond
     }
@@ -82,7 +87,7 @@ impl<F: Fleet> Model<F> {
         let info = |at| self.scope.info(at, world.operated);
         let room = |at| info(at).capacity_bytes >= u64::from(self.scope.segments);
         let possible = info(from).managed && info(to).managed && !info(to).decommissioning;
-        if !possible || !room(to) {
+        if !possible || info(from).tier != info(to).tier || !room(to) {
             return true;
         }
         let input = Input { pick: 0, proposed: Some(proposed) };

@@ -3,13 +3,14 @@
 use surehold::rebalance::event::Move;
 use surehold::rebalance::invariant::{Dropped, Property};
 use surehold::rebalance::message::{Action as Asked, ToServer};
-use surehold::rebalance::object::{SegmentId, ServerId};
+use surehold::rebalance::object::{SegmentId, ServerId, TierId};
 use surehold::rebalance::{HistoricalEffect, HistoricalEvent};
 use surehold::{Machine, rebalance::object::Term};
 
 use super::fleet::{Fleet, Leads as _};
 use super::model::{Model, RoleOf, WorldOf, break_once};
 use super::tale::Tale;
+use super::window::Sought;
 use super::world::{Basis, Broken, Decision, Mail};
 
 impl<F: Fleet> Model<F> {
@@ -19,6 +20,10 @@ impl<F: Fleet> Model<F> {
 
     fn managed(&self, server: ServerId) -> bool {
         self.scope.servers[usize::from(server.0)].managed
+    }
+
+    fn tier(&self, server: ServerId) -> TierId {
+        self.scope.servers[usize::from(server.0)].tier
     }
 
     /// Servers that serve a segment, or will as soon as they are up again; managed ones only.
@@ -72,8 +77,9 @@ impl<F: Fleet> Model<F> {
 
     fn judge_new_drop(&self, world: &mut WorldOf<F>, at: u8, server: ServerId, segment: SegmentId) {
         let role = &world.leaders[usize::from(at)].role;
-        let required = self.scope.required_after(world.operated);
-        let mut basis = Basis { required, ..Basis::default() };
+        let first = self.scope.required_after(world.operated);
+        let required = self.scope.loadable_in_all(first);
+        let mut basis = Basis { required: first, ..Basis::default() };
         let mut sure = 0;
         for other in self.scope.ids().filter(|id| self.managed(*id)) {
             let node = &world.servers[usize::from(other.0)];
@@ -138,8 +144,11 @@ impl<F: Fleet> Model<F> {
         let allowed = self.scope.needless_loads.unwrap_or(u8::MAX);
         let stays = |other: &ServerId| !self.is_doomed(world, *other, segment);
         let is_up = |other: &ServerId| world.servers[usize::from(other.0)].is_serving(segment);
-        let staying = self.serving(world, segment).into_iter().filter(is_up).filter(stays).count();
-        if staying < usize::from(self.scope.required_after(world.operated)) {
+        let tier = self.tier(server);
+        let there = self.serving(world, segment).into_iter().filter(|at| self.tier(*at) == tier);
+        let staying = there.filter(is_up).filter(stays).count();
+        let first = self.scope.required_after(world.operated);
+        if staying < usize::from(self.scope.loadable(tier, first)) {
             return;
         }
         if world.needless >= allowed {
@@ -169,34 +178,96 @@ impl<F: Fleet> Model<F> {
         segment: SegmentId,
         basis: Basis,
     ) {
-        let others = self.serving(world, segment).into_iter().filter(|other| *other != server);
-        let crashed = |other: &ServerId| {
-            let node = &world.servers[usize::from(other.0)];
-            basis.others >> other.0 & 1 == 1 && node.crashed_away.contains(&segment)
-        };
-        // More may be required now: that the drop is on its way is then a fact, and no fault.
-        let required = basis.required;
-        let facts = Dropped {
-            required: usize::from(required),
-            served_at_decision: usize::from(basis.served),
-            others_left: others.count(),
-            others_crashed: self.scope.ids().filter(crashed).count(),
-        };
         if !self.managed(server) {
             return;
         }
-        let through = self.scope.window.is_none_or(|window| world.watch.suspect == Some(window));
-        if !through {
-            world.watch.lost |= facts.took_the_last() || facts.left_too_few();
-            return;
+        let facts = self.facts(world, server, segment, basis, None);
+        self.judge_facts(world, server, segment, facts);
+        // In one tier alone all that serve may be in another.
+        let tier = Some(self.tier(server)).filter(|_| self.scope.tiers().len() > 1);
+        let in_tier = tier.map(|tier| self.facts(world, server, segment, basis, Some(tier)));
+        if let Some(facts) = in_tier.filter(Dropped::left_too_few) {
+            self.break_too_few(world, server, segment, facts);
+        }
+    }
+
+    /// Who served and serves, in all tiers or in one.
+    fn facts(
+        &self,
+        world: &WorldOf<F>,
+        server: ServerId,
+        segment: SegmentId,
+        basis: Basis,
+        tier: Option<TierId>,
+    ) -> Dropped {
+        let counts = |at: &ServerId| tier.is_none_or(|tier| self.tier(*at) == tier);
+        let others = self.serving(world, segment).into_iter().filter(|other| *other != server);
+        let then = |other: &ServerId| basis.others >> other.0 & 1 == 1;
+        let crashed = |other: &ServerId| {
+            let node = &world.servers[usize::from(other.0)];
+            then(other) && node.crashed_away.contains(&segment)
+        };
+        // More may be required now: that the drop is on its way is then a fact, and no fault.
+        let required = match tier {
+            Some(tier) => self.scope.loadable(tier, basis.required),
+            None => self.scope.loadable_in_all(basis.required),
+        };
+        let served_others = self.scope.ids().filter(counts).filter(then).count();
+        let itself = usize::from(basis.served) - self.scope.ids().filter(then).count();
+        Dropped {
+            required: usize::from(required),
+            served_at_decision: itself + served_others,
+            others_left: others.filter(counts).count(),
+            others_crashed: self.scope.ids().filter(counts).filter(crashed).count(),
+        }
+    }
+
+    fn judge_facts(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        segment: SegmentId,
+        facts: Dropped,
+    ) {
+        if let Some(sought) = self.scope.losses {
+            let is_lost = facts.took_the_last() || facts.left_too_few();
+            if is_lost && !self.is_sought(world, sought, server) {
+                world.watch.lost = true;
+                return;
+            }
         }
         if facts.took_the_last() && self.judges(Property::LastCopyKept) {
             break_once(&mut world.broken, Broken::LastDropped(segment, server));
-        } else if facts.left_too_few() && self.judges(Property::RequiredKept) {
+        } else if facts.left_too_few() {
+            self.break_too_few(world, server, segment, facts);
+        }
+    }
+
+    fn break_too_few(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        segment: SegmentId,
+        facts: Dropped,
+    ) {
+        if self.judges(Property::RequiredKept) {
             let left = (facts.others_left + facts.others_crashed) as u8;
-            let served = basis.served;
+            let (served, required) = (facts.served_at_decision as u8, facts.required as u16);
             let broken = Broken::TooFew { segment, server, left, served, required };
             break_once(&mut world.broken, broken);
+        }
+    }
+
+    /// Whether a loss counts in a scope that tells windows apart.
+    fn is_sought(&self, world: &mut WorldOf<F>, sought: Sought, server: ServerId) -> bool {
+        let windows = self.windows_of_loss(world, server);
+        match sought {
+            Sought::Through(window) => {
+                let through = windows.contains(&window);
+                world.watch.through = through.then_some(window);
+                through
+            }
+            Sought::Unnamed => windows.is_empty(),
         }
     }
 

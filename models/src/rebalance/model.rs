@@ -113,7 +113,7 @@ impl<F: Fleet> Model<F> {
 
     /// The one initial state: the first coordinator leads and has seen every server.
     pub fn start(&self) -> WorldOf<F> {
-        let leaders = 1 + self.scope.budget.takeovers;
+        let leaders = if self.scope.returns { 2 } else { 1 + self.scope.budget.takeovers };
         let mut world = World {
             leaders: (0..leaders).map(|at| Part::new(self.newborn(at))).collect(),
             servers: self.scope.ids().map(|at| Part::new(self.node(at))).collect(),
@@ -186,7 +186,28 @@ impl<F: Fleet> Model<F> {
             let rule = self.scope.rule(world.operated);
             self.lead(world, at, CoordinatorEvent::Require(segment, rule), tale);
         }
-        self.lead(world, at, CoordinatorEvent::Elected(Term(u64::from(at) + 1)), tale);
+        let term = Term(u64::from(self.elections(world)));
+        self.lead(world, at, CoordinatorEvent::Elected(term), tale);
+    }
+
+    /// How often somebody was elected.
+    fn elections(&self, world: &WorldOf<F>) -> u8 {
+        1 + self.scope.budget.takeovers - world.left.takeovers
+    }
+
+    /// How many coordinators have led.
+    pub(super) fn led(&self, world: &WorldOf<F>) -> u8 {
+        self.elections(world).min(world.leaders.len() as u8)
+    }
+
+    /// Who wins the next election.
+    pub(super) fn next_leader(&self, world: &WorldOf<F>) -> u8 {
+        self.elections(world) % world.leaders.len() as u8
+    }
+
+    /// Who has won the last one.
+    pub(super) fn last_leader(&self, world: &WorldOf<F>) -> u8 {
+        (self.elections(world) - 1) % world.leaders.len() as u8
     }
 
     fn show(&self, world: &mut WorldOf<F>, at: u8, server: ServerId, tale: &mut Tale) {
@@ -246,6 +267,7 @@ impl<F: Fleet> Model<F> {
             Action::Operate => self.operate(&mut next, tale),
         }
         self.settle(&mut next);
+        self.watch_moot(&mut next);
         next.seal();
         Some(next)
     }
@@ -379,8 +401,12 @@ impl<F: Fleet> Model<F> {
         tale: &mut Tale,
     ) {
         let letter = if repeated {
-            world.left.repeats -= 1;
-            world.wire[usize::from(letter)].clone()
+            let letter = world.wire[usize::from(letter)].clone();
+            match letter.mail {
+                Mail::Asked(..) => world.left.repeats -= 1,
+                Mail::Told(_) => world.left.echoes -= 1,
+            }
+            letter
         } else {
             world.wire.remove(usize::from(letter))
         };
@@ -501,14 +527,12 @@ impl<F: Fleet> Model<F> {
                 node.askers.push((request.segment, leader));
                 node.askers.sort_unstable();
             }
-            if !announced && announces {
-                self.watch_announced(world, server);
-            }
             if announced && !announces {
                 self.watch_dropped(world, server, leader);
                 self.judge_drop(world, server, request.segment, basis);
             }
         }
+        self.watch_announced(world, server, &role);
         for issued in step.effects {
             self.carry(world, server, issued, from.map(|(leader, _)| leader), tale);
         }

@@ -12,7 +12,7 @@ use surehold::rebalance::message::Action as Asked;
 use surehold::rebalance::object::{SegmentId, ServerId};
 
 use super::fleet::Reading;
-use super::scope::{Budget, Operation, Place, Scope, Tier, Views};
+use super::scope::{Budget, Operation, Place, Scope, TIER, Tier, Views};
 
 /// A scenario.
 #[derive(Clone, Debug)]
@@ -413,7 +413,7 @@ fn scope_of(world: &World, names: &Names, steps: &[Scene]) -> Result<Scope, Unre
         ids.sort_unstable();
         let Server { managed, capacity, .. } = *server;
         // A scope is made of constants; a scenario is read once and stays.
-        servers.push(Place { serves: ids.leak(), managed, capacity_bytes: capacity });
+        servers.push(Place { serves: ids.leak(), managed, capacity_bytes: capacity, tier: TIER });
     }
     let mut operator = Vec::new();
     for act in &world.operator {
@@ -432,10 +432,13 @@ fn scope_of(world: &World, names: &Names, steps: &[Scene]) -> Result<Scope, Unre
         picks: servers.len().max(1) as u8,
         servers,
         required: world.required,
+        elsewhere: &[],
+        returns: false,
         segments: world.segments,
         budget: Budget {
             moves: OFTEN,
             repeats: OFTEN,
+            echoes: 0,
             overdue: OFTEN,
             losses: OFTEN,
             failures: OFTEN,
@@ -452,7 +455,7 @@ fn scope_of(world: &World, names: &Names, steps: &[Scene]) -> Result<Scope, Unre
         needless_loads: Some(0),
         recovers: false,
         witnesses: &[],
-        window: None,
+        losses: None,
         tier: Tier::Ci,
     })
 }

@@ -4,7 +4,7 @@ use surehold::rebalance::event::{Rule, ServerInfo};
 use surehold::rebalance::invariant::Property;
 use surehold::rebalance::object::{SegmentId, ServerId, TierId};
 
-use super::window::Window;
+use super::window::Sought;
 pub use crate::tier::Tier;
 
 /// The tier of every server, unless a scope says otherwise.
@@ -19,12 +19,16 @@ pub struct Scope {
     pub question: &'static str,
     /// Servers, named A, B, C ... in this order.
     pub servers: Vec<Place>,
-    /// How many replicas of each segment are required.
+    /// How many replicas of each segment are required, in the first tier.
     pub required: u16,
+    /// How many in further tiers.
+    pub elsewhere: &'static [(TierId, u16)],
     /// How many segments there are, from 1.
     pub segments: u32,
     /// What may happen, and how often.
     pub budget: Budget,
+    /// Whether the second change of leader brings the first one back.
+    pub returns: bool,
     /// From how many places a run may begin to look; at least 1.
     pub picks: u8,
     /// How the views behave.
@@ -41,8 +45,8 @@ pub struct Scope {
     pub recovers: bool,
     /// Combinations that must occur within one path.
     pub witnesses: &'static [Witness],
-    /// If losses count only when they come through this window: the dossier's windows, one by one.
-    pub window: Option<Window>,
+    /// If only some losses count: those through one window, or through none.
+    pub losses: Option<Sought>,
     /// When it is run.
     pub tier: Tier,
 }
@@ -56,6 +60,8 @@ pub struct Place {
     pub managed: bool,
     /// How many bytes it can hold; each segment has one.
     pub capacity_bytes: u64,
+    /// Its tier.
+    pub tier: TierId,
 }
 
 /// How often each thing that need not happen may happen.
@@ -65,6 +71,8 @@ pub struct Budget {
     pub moves: u8,
     /// Requests that the network repeats.
     pub repeats: u8,
+    /// Answers and views that the network repeats.
+    pub echoes: u8,
     /// Requests that are found overdue, or acknowledgements that wait too long.
     pub overdue: u8,
     /// Messages that are lost.
@@ -152,6 +160,12 @@ pub enum Witness {
     LoadedWhileDeleting,
     /// A drop arrives while a load of the segment is under way.
     DropDuringLoad,
+    /// An answer is on its way that nobody waits for any more.
+    OldAnswer,
+    /// A coordinator leads again after another did, and what it has asked before is on its way.
+    LeadsAgain,
+    /// A copy of a tier is dropped, and each tier has what it requires, or all that fits.
+    TiersServed,
     /// The required number changes while a move is under way.
     RuleDuringMove,
     /// A server has started again with files that it does not announce, and they have not been touched yet.
@@ -176,11 +190,11 @@ impl Scope {
         let place = self.servers[usize::from(server.0)];
         let done = &self.operator[..usize::from(operated)];
         let decommissioning = done.contains(&Operation::Decommission(server.0));
-        let Place { managed, capacity_bytes, .. } = place;
-        ServerInfo { tier: TIER, capacity_bytes, decommissioning, managed }
+        let Place { managed, capacity_bytes, tier, .. } = place;
+        ServerInfo { tier, capacity_bytes, decommissioning, managed }
     }
 
-    /// What is required, when the operator has done so much.
+    /// What the first tier requires, when the operator has done so much.
     pub fn required_after(&self, operated: u8) -> u16 {
         let done = self.operator[..usize::from(operated)].iter().rev();
         let mut rules = done.filter_map(|operation| match operation {
@@ -198,7 +212,35 @@ impl Scope {
 
     /// The rule for each segment.
     pub fn rule(&self, operated: u8) -> Rule {
-        Rule { size_bytes: 1, required: vec![(TIER, self.required_after(operated))] }
+        let mut required = vec![(TIER, self.required_after(operated))];
+        required.extend(self.elsewhere);
+        Rule { size_bytes: 1, required }
+    }
+
+    /// Tiers that have a server or require a copy, ascending.
+    pub fn tiers(&self) -> Vec<TierId> {
+        let required = self.elsewhere.iter().map(|(tier, _)| *tier);
+        let mut tiers: Vec<_> =
+            self.servers.iter().map(|place| place.tier).chain(required).collect();
+        tiers.sort_unstable();
+        tiers.dedup();
+        tiers
+    }
+
+    /// What a tier requires and has servers for, when the first requires so many.
+    pub fn loadable(&self, tier: TierId, first: u16) -> u16 {
+        let of = |(other, count): &(TierId, u16)| (*other == tier).then_some(*count);
+        let required = match tier {
+            TIER => first,
+            _ => self.elsewhere.iter().find_map(of).unwrap_or(0),
+        };
+        let able = self.servers.iter().filter(|place| place.managed && place.tier == tier);
+        required.min(able.count() as u16)
+    }
+
+    /// What all tiers require and have servers for, when the first requires so many.
+    pub fn loadable_in_all(&self, first: u16) -> u16 {
+        self.tiers().into_iter().map(|tier| self.loadable(tier, first)).sum()
     }
 
     /// What is judged when the verified protocol is.
@@ -231,6 +273,7 @@ impl Scope {
         let counted = [
             (budget.moves, "move"),
             (budget.repeats, "repeated request"),
+            (budget.echoes, "repeated answer"),
             (budget.overdue, "overdue answer"),
             (budget.losses, "lost message"),
             (budget.failures, "failed load"),
@@ -245,6 +288,12 @@ impl Scope {
                 1 => parts.push(format!("1 {name}")),
                 _ => parts.push(format!("{count} × {name}")),
             }
+        }
+        if self.returns {
+            parts.push("the first leader comes back".into());
+        }
+        for (tier, count) in self.elsewhere {
+            parts.push(format!("{count} required in tier {}", tier.0));
         }
         if budget.crashes > 0 {
             parts.push(if budget.disks > 0 { "disk lost or kept" } else { "disk kept" }.into());

@@ -1,11 +1,14 @@
 //! The scopes of rebalance.
 
-use super::scope::{Budget, Operation, Place, Scope, Tier, Views, Witness};
-use super::window::Window;
+use surehold::rebalance::object::TierId;
+
+use super::scope::{Budget, Operation, Place, Scope, TIER, Tier, Views, Witness};
+use super::window::{Sought, Window};
 
 const NONE: Budget = Budget {
     moves: 0,
     repeats: 0,
+    echoes: 0,
     overdue: 0,
     losses: 0,
     failures: 0,
@@ -16,8 +19,15 @@ const NONE: Budget = Budget {
     takeovers: 0,
 };
 
-const HOLDS: Place = Place { serves: &[1], managed: true, capacity_bytes: 10 };
-const EMPTY: Place = Place { serves: &[], managed: true, capacity_bytes: 10 };
+const HOLDS: Place = Place { serves: &[1], managed: true, capacity_bytes: 10, tier: TIER };
+/// Both segments.
+const HOLDS_TWO: Place = Place { serves: &[1, 2], ..HOLDS };
+const EMPTY: Place = Place { serves: &[], ..HOLDS };
+/// The second tier.
+const COLD: TierId = TierId(1);
+/// A server of it.
+const COLD_EMPTY: Place = Place { tier: COLD, ..EMPTY };
+const COLD_HOLDS: Place = Place { tier: COLD, ..HOLDS };
 
 /// So many servers, of which the first hold the segment.
 fn base(
@@ -34,7 +44,9 @@ fn base(
         servers,
         required,
         segments: 1,
+        elsewhere: &[],
         budget: NONE,
+        returns: false,
         picks: 3,
         views: Views::Swift,
         slow_loads: false,
@@ -43,7 +55,7 @@ fn base(
         needless_loads: Some(0),
         recovers: true,
         witnesses: &[],
-        window: None,
+        losses: None,
         tier: Tier::Ci,
     }
 }
@@ -52,6 +64,7 @@ fn base(
 #[must_use]
 pub fn all() -> Vec<Scope> {
     let mut all = ours();
+    all.extend(ours_further());
     all.extend(druid());
     all
 }
@@ -204,7 +217,7 @@ fn ours() -> Vec<Scope> {
             slow_loads: true,
             slow_deletes: true,
             needless_loads: Some(2),
-            witnesses: &[Witness::DropOfOldTerm],
+            witnesses: &[Witness::DropOfOldTerm, Witness::DropDuringLoad],
             ..base("takeover-slow", "Another leader while loads and deletions take time.", 2, 1, 1)
         },
         Scope {
@@ -249,7 +262,7 @@ fn ours() -> Vec<Scope> {
         Scope {
             operator: &[Operation::Decommission(0)],
             budget: Budget { moves: 1, overdue: 1, ..NONE },
-            witnesses: &[Witness::Drained],
+            witnesses: &[Witness::Drained, Witness::RuleDuringMove],
             ..base("decommission", "A server is to be emptied.", 3, 1, 1)
         },
         Scope {
@@ -291,6 +304,113 @@ fn ours() -> Vec<Scope> {
     ]
 }
 
+/// Further scopes of the verified protocol: views that lag, answers that are repeated, leaders that come back,
+/// tiers.
+fn ours_further() -> Vec<Scope> {
+    vec![
+        Scope {
+            budget: Budget { moves: 1, flaps: 1, ..NONE },
+            views: Views::InFlight,
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropAcrossFlap, Witness::ViewBehind],
+            ..base("flap-lag", "Discovery loses a server while views are on their way.", 2, 1, 1)
+        },
+        Scope {
+            budget: Budget { takeovers: 1, overdue: 1, ..NONE },
+            views: Views::InFlight,
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm, Witness::ZombieDrop],
+            ..base(
+                "takeover-lag-late",
+                "Another leader while views are on their way and a drop is late.",
+                2,
+                1,
+                2,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 2, echoes: 1, overdue: 1, losses: 1, ..NONE },
+            witnesses: &[Witness::MoveDone, Witness::OldAnswer],
+            ..base("echo", "Answers come twice.", 3, 1, 1)
+        },
+        Scope {
+            budget: Budget { moves: 2, echoes: 1, repeats: 1, ..NONE },
+            views: Views::InFlight,
+            witnesses: &[Witness::MoveDone, Witness::OldAnswer, Witness::ViewAhead],
+            ..base(
+                "echo-lag",
+                "Answers and views come twice, while views are on their way.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 1, takeovers: 2, ..NONE },
+            returns: true,
+            needless_loads: Some(4),
+            witnesses: &[Witness::DropOfOldTerm, Witness::LeadsAgain],
+            ..base("re-election", "Another leader, and then the first again.", 2, 1, 1)
+        },
+        Scope {
+            operator: &[Operation::Require(2)],
+            budget: Budget { moves: 1, overdue: 1, failures: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::RuleDuringMove],
+            ..base("rule-rise", "More replicas are required while one moves.", 3, 1, 1)
+        },
+        Scope {
+            servers: vec![HOLDS, EMPTY, COLD_HOLDS, COLD_EMPTY],
+            elsewhere: &[(COLD, 1)],
+            budget: Budget { moves: 2, overdue: 1, repeats: 1, ..NONE },
+            witnesses: &[Witness::MoveDone],
+            ..base("two-tiers", "A copy in each of two tiers, and one of them moves.", 4, 1, 1)
+        },
+        Scope {
+            servers: vec![HOLDS, HOLDS, COLD_EMPTY],
+            elsewhere: &[(COLD, 2)],
+            budget: Budget { failures: 1, overdue: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::TiersServed, Witness::FailedThenLoaded],
+            ..base(
+                "tier-shift",
+                "The copies are to be in another tier, which has fewer servers than it needs.",
+                3,
+                0,
+                2,
+            )
+        },
+        Scope {
+            servers: vec![HOLDS, HOLDS, EMPTY],
+            elsewhere: &[(COLD, 1)],
+            budget: Budget { moves: 1, overdue: 1, ..NONE },
+            witnesses: &[Witness::TiersServed],
+            ..base(
+                "tier-without-servers",
+                "One tier has a copy too many, another no server.",
+                3,
+                1,
+                2,
+            )
+        },
+        Scope {
+            servers: vec![HOLDS_TWO, EMPTY, COLD_HOLDS, COLD_EMPTY],
+            elsewhere: &[(COLD, 1)],
+            segments: 2,
+            budget: Budget { moves: 1, ..NONE },
+            picks: 1,
+            witnesses: &[Witness::MoveDone],
+            ..base(
+                "two-tiers-two-segments",
+                "Two segments in two tiers, one copy is missing.",
+                4,
+                1,
+                1,
+            )
+        },
+    ]
+}
+
 /// Scopes of upstream's variants.
 fn druid() -> Vec<Scope> {
     let views = [(Views::Swift, ""), (Views::Fresh, "-fresh")];
@@ -307,13 +427,30 @@ fn druid() -> Vec<Scope> {
             for window in windows.filter(|w| required > 1 || *w != Window::ViewAhead) {
                 let name = leak(format!("window-{}-{copies}{suffix}", window.number()));
                 let scope = base(name, window.says(), servers, required, usize::from(required));
-                let (budget, window) = (budget_of(window), Some(window));
-                all.push(Scope { budget, views, window, ..upstream(scope) });
+                let (budget, losses) = (budget_of(window), Some(Sought::Through(window)));
+                all.push(Scope { budget, views, losses, ..upstream(scope) });
+            }
+            // One for each set of faults that the windows above have.
+            for (kind, window) in UNNAMED {
+                let name = leak(format!("unnamed-{kind}-{copies}{suffix}"));
+                let question = "A loss that no window of the table accounts for.";
+                let scope = base(name, question, servers, required, usize::from(required));
+                let (budget, losses) = (budget_of(window), Some(Sought::Unnamed));
+                all.push(Scope { budget, views, losses, ..upstream(scope) });
             }
         }
     }
     all
 }
+
+/// Faults in which a loss is looked for that has no name, each by a window that needs them.
+const UNNAMED: [(&str, Window); 5] = [
+    ("calm", Window::Acked),
+    ("takeover", Window::OtherLeader),
+    ("overdue", Window::Overdue),
+    ("flap", Window::Forgotten),
+    ("repeat", Window::Repeated),
+];
 
 fn upstream(scope: Scope) -> Scope {
     Scope { tier: Tier::Upstream, needless_loads: None, recovers: false, ..scope }
@@ -330,7 +467,7 @@ fn budget_of(window: Window) -> Budget {
         | Window::OldView
         | Window::ViewAhead => moves,
         Window::OtherLeader => Budget { takeovers: 1, ..moves },
-        Window::Overdue => Budget { overdue: 1, ..moves },
+        Window::Overdue | Window::Expired => Budget { overdue: 1, ..moves },
         Window::Forgotten => Budget { flaps: 1, ..moves },
         Window::Repeated => Budget { repeats: 1, ..moves },
     }

@@ -7,7 +7,7 @@ use surehold::rebalance::upstream::Fix;
 use super::runs::{Expected, Rebalance, Run, Variant};
 use super::scope::{Scope, Tier, Views};
 use super::scopes;
-use super::window::Window;
+use super::window::{Sought, Window};
 use crate::runs;
 
 /// A hole, the guards that close it, and the run that shows what happens without them.
@@ -27,7 +27,7 @@ pub fn verified(tier: Tier) -> Vec<Run> {
 /// Upstream's variants: first whether anything is lost where nothing fails, then window by window.
 pub fn upstream() -> Vec<Run> {
     let whole = scopes::all().into_iter().filter(|scope| scope.tier == Tier::Upstream);
-    let whole: Vec<_> = whole.filter(|scope| scope.window.is_none()).collect();
+    let whole: Vec<_> = whole.filter(|scope| scope.losses.is_none()).collect();
     let mut all = Vec::new();
     for fix in Fix::ALL {
         for scope in &whole {
@@ -38,7 +38,7 @@ pub fn upstream() -> Vec<Run> {
         }
     }
     let windows = scopes::all().into_iter().filter(|scope| scope.tier == Tier::Upstream);
-    for scope in windows.filter(|scope| scope.window.is_some()) {
+    for scope in windows.filter(|scope| scope.losses.is_some()) {
         let all_of = Fix::ALL.map(|fix| run(fix, scope.clone(), asked_of(&scope)));
         all.extend(all_of.into_iter().filter(|run| !is_too_large(run)));
     }
@@ -58,8 +58,11 @@ fn asked_of(scope: &Scope) -> Property {
 }
 
 fn run(fix: Fix, scope: Scope, property: Property) -> Run {
-    let open = match scope.window {
-        Some(window) => is_open(fix, window, scope.required, scope.views == Views::Fresh),
+    let open = match scope.losses {
+        Some(Sought::Through(window)) => {
+            is_open(fix, window, scope.required, scope.views == Views::Fresh)
+        }
+        Some(Sought::Unnamed) => false,
         None => loses(fix, &scope, property),
     };
     let expected = if open { Expected::Violated(property) } else { Expected::Verified };
@@ -85,6 +88,7 @@ fn is_open(fix: Fix, window: Window, required: u16, fresh: bool) -> bool {
         Window::Half | Window::Between => fix <= Fix::Delta,
         Window::Acknowledged => fix <= Fix::Delta || fix == Fix::Atomic,
         Window::OldView => !fresh && fix != Fix::Retain,
+        Window::Expired => !fresh && fix == Fix::Retain,
         Window::OtherLeader | Window::Overdue | Window::Forgotten => true,
         Window::Repeated => !fresh || required > 1 || !matches!(fix, Fix::Lock | Fix::Retain),
         Window::ViewAhead => required > 1,

@@ -1,7 +1,10 @@
-//! Through which window a copy was lost: what the run that dropped it had got wrong, and when.
+//! Through which window a copy was lost: what the decision that dropped it had got wrong, and when.
 //!
-//! Kept beside the state only in scopes that ask for it. It observes and names; nothing depends on it.
+//! Kept beside the state only in scopes that ask for it. It observes and names; nothing depends on it. Each
+//! wrong decision is noted for itself, with the copy that it wrongly counted on, and is forgotten when it
+//! cannot cost a copy any more: a loss is put down only to a decision that had a part in it.
 
+use surehold::rebalance::historical;
 use surehold::rebalance::message::{Action as Asked, Answer, FromServer, ToServer};
 use surehold::rebalance::object::{SegmentId, ServerId};
 use surehold::rebalance::{CoordinatorEvent, Task};
@@ -23,6 +26,8 @@ pub enum Window {
     Acknowledged,
     /// The view of the source is old: its drop was acknowledged before the run began.
     OldView,
+    /// So it is, and what #19889 had retained in its place has expired.
+    Expired,
     /// Another coordinator's drop is on its way, or was carried out unseen.
     OtherLeader,
     /// The drop was found overdue and forgotten, and is carried out all the same.
@@ -38,12 +43,13 @@ pub enum Window {
 
 impl Window {
     /// All of them, in the dossier's order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Acked,
         Self::Half,
         Self::Between,
         Self::Acknowledged,
         Self::OldView,
+        Self::Expired,
         Self::OtherLeader,
         Self::Overdue,
         Self::Forgotten,
@@ -60,6 +66,7 @@ impl Window {
             Self::Between => "1b",
             Self::Acknowledged => "2",
             Self::OldView => "3",
+            Self::Expired => "3e",
             Self::OtherLeader => "4",
             Self::Overdue => "5",
             Self::Forgotten => "6",
@@ -77,6 +84,7 @@ impl Window {
             Self::Between => "callback between the readings of queue and marks",
             Self::Acknowledged => "drop acknowledged between the copies of inventory and queue",
             Self::OldView => "view of the source old",
+            Self::Expired => "view of the source old, what was retained has expired",
             Self::OtherLeader => "drop of another leader in flight",
             Self::Overdue => "drop overdue, carried out later",
             Self::Forgotten => "drop forgotten as the server vanished",
@@ -84,6 +92,15 @@ impl Window {
             Self::ViewAhead => "view of the target ahead of its answer",
         }
     }
+}
+
+/// Which losses count, in a scope that tells windows apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sought {
+    /// Those through this window.
+    Through(Window),
+    /// Those through none that has a name here: there must be none, or the table of windows hides something.
+    Unnamed,
 }
 
 /// What a coordinator's queue says of a server's copy at an instant.
@@ -108,6 +125,8 @@ pub enum Fate {
     Open,
     /// It was acknowledged.
     Acknowledged,
+    /// It was acknowledged and retained, and that has expired.
+    Expired,
     /// It was found overdue.
     Overdue,
     /// The queue was thrown away.
@@ -132,10 +151,23 @@ pub struct Sight {
 pub struct Watch {
     /// Empty where nobody asks.
     pub sights: Vec<Vec<Sight>>,
-    /// Through which window the last wrong drop was decided.
-    pub suspect: Option<Window>,
-    /// Whether something was lost through a window that is not asked for: the path ends there.
+    /// Wrong drops that have cost, or may still cost, a copy; sorted.
+    pub suspects: Vec<Suspect>,
+    /// Whether something was lost that is not asked for: the path ends there.
     pub lost: bool,
+    /// Through which window something was lost that is asked for.
+    pub through: Option<Window>,
+}
+
+/// A drop that was decided because another copy was counted that was gone or going.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Suspect {
+    /// Where the drop is.
+    pub dropped: ServerId,
+    /// Whose copy was wrongly counted.
+    pub counted: ServerId,
+    /// Why it was.
+    pub window: Window,
 }
 
 /// What a run's picture says of a server.
@@ -156,11 +188,11 @@ const SEGMENT: SegmentId = SegmentId(1);
 impl<F: Fleet> Model<F> {
     pub(super) fn new_watch(&self, leaders: u8) -> Watch {
         let servers = self.scope.servers.len();
-        let sights = match self.scope.window {
+        let sights = match self.scope.losses {
             Some(_) => vec![vec![Sight::default(); servers]; usize::from(leaders)],
             None => Vec::new(),
         };
-        Watch { sights, suspect: None, lost: false }
+        Watch { sights, ..Watch::default() }
     }
 
     /// A coordinator has taken a step.
@@ -186,6 +218,9 @@ impl<F: Fleet> Model<F> {
             if was.contains(&drop) && !is.contains(&drop) {
                 sight.fate = fate_of(event);
             }
+            if sight.fate == Fate::Acknowledged && expires(event, server) {
+                sight.fate = Fate::Expired;
+            }
             let (from, to) = (before.phase(), after.phase());
             if from < 1 && to >= 1 {
                 let there = world.servers[usize::from(server.0)].is_serving(SEGMENT);
@@ -195,12 +230,17 @@ impl<F: Fleet> Model<F> {
                 sight.stage_at_queue = before.stage(server, SEGMENT);
             }
         }
-        let decides = before.phase() == 3 && after.phase() == 0;
-        for drop in is.iter().filter(|drop| decides && !was.contains(drop)) {
-            if let Some(window) = self.window_of(world, at, before, drop.0) {
-                world.watch.suspect = Some(window);
-            }
+        let runs = before.phase() == 3 && after.phase() == 0;
+        for (dropped, _) in is.iter().filter(|drop| !was.contains(drop)) {
+            let suspects = if runs {
+                self.wrong_in_run(world, at, before, *dropped)
+            } else {
+                self.wrong_in_callback(world, at, *dropped)
+            };
+            world.watch.suspects.extend(suspects);
         }
+        world.watch.suspects.sort_unstable();
+        world.watch.suspects.dedup();
         if after.phase() == 0 {
             for sight in &mut world.watch.sights[usize::from(at)] {
                 *sight = Sight { fate: sight.fate, ..Sight::default() };
@@ -208,32 +248,84 @@ impl<F: Fleet> Model<F> {
         }
     }
 
-    /// What the picture of a run that drops a copy had got wrong of another, if it had.
-    fn window_of(
+    /// What the picture of a run that drops a copy had got wrong of others.
+    fn wrong_in_run(
         &self,
         world: &WorldOf<F>,
         at: u8,
         before: &RoleOf<F>,
         dropped: ServerId,
-    ) -> Option<Window> {
+    ) -> Vec<Suspect> {
         let ahead = self.scope.ids().any(|server| {
             let target = before.pictured(server, SEGMENT);
             target.served && target.arriving
         });
-        self.scope.ids().filter(|other| *other != dropped).find_map(|other| {
-            let pictured = before.pictured(other, SEGMENT);
+        let others = self.scope.ids().filter(|other| *other != dropped);
+        let wrong = others.filter_map(|counted| {
+            let pictured = before.pictured(counted, SEGMENT);
             if !pictured.served || pictured.dropping {
                 return None;
             }
-            if pictured.marked {
-                return Some(if ahead { Window::ViewAhead } else { Window::Acked });
-            }
-            self.is_wrong(world, at, other)
-        })
+            let window = match (pictured.marked, ahead) {
+                (true, true) => Some(Window::ViewAhead),
+                (true, false) => Some(Window::Acked),
+                (false, _) => {
+                    let half = before.stage(counted, SEGMENT) == Stage::Half;
+                    self.is_wrong(world, at, counted, half)
+                }
+            };
+            window.map(|window| Suspect { dropped, counted, window })
+        });
+        wrong.collect()
     }
 
-    /// Why a copy that is plainly loaded in the picture is not, or will not be.
-    fn is_wrong(&self, world: &WorldOf<F>, at: u8, other: ServerId) -> Option<Window> {
+    /// The end of a move counts on its target as it was when the load was done. It looks at nothing again, so
+    /// only what happens outside this coordinator's own knowledge can be wrong.
+    fn wrong_in_callback(&self, world: &WorldOf<F>, at: u8, dropped: ServerId) -> Vec<Suspect> {
+        let others = self.scope.ids().filter(|other| *other != dropped);
+        let wrong = others.filter_map(|counted| {
+            let window = self.is_wrong(world, at, counted, false)?;
+            let outside = matches!(
+                window,
+                Window::OtherLeader | Window::Overdue | Window::Forgotten | Window::Repeated
+            );
+            outside.then_some(Suspect { dropped, counted, window })
+        });
+        wrong.collect()
+    }
+
+    /// A wrong drop that was taken back, or whose copy has come back, costs nothing any more.
+    pub(super) fn watch_moot(&self, world: &mut WorldOf<F>) {
+        if world.watch.suspects.is_empty() {
+            return;
+        }
+        let mut suspects = std::mem::take(&mut world.watch.suspects);
+        suspects.retain(|suspect| {
+            let serves = world.servers[usize::from(suspect.dropped.0)].serves(SEGMENT);
+            !serves || self.may_be_dropped(world, suspect.dropped)
+        });
+        world.watch.suspects = suspects;
+    }
+
+    /// Whether a drop on a server is decided or on its way.
+    fn may_be_dropped(&self, world: &WorldOf<F>, server: ServerId) -> bool {
+        world.decisions.iter().any(|decision| decision.server == server)
+            || self.letter_to(world, server, |_| true)
+    }
+
+    /// Through which windows a loss came: those by which the drop itself was decided, and those by which a
+    /// drop was that counted on this copy and was carried out before.
+    pub(super) fn windows_of_loss(&self, world: &WorldOf<F>, server: ServerId) -> Vec<Window> {
+        let gone = |at: ServerId| !world.servers[usize::from(at.0)].serves(SEGMENT);
+        let suspects = world.watch.suspects.iter().filter(|suspect| {
+            suspect.dropped == server || (suspect.counted == server && gone(suspect.dropped))
+        });
+        suspects.map(|suspect| suspect.window).collect()
+    }
+
+    /// Why a copy that is plainly loaded in the picture is not, or will not be. `half`: its mark is gone by now,
+    /// and its drop not yet queued.
+    fn is_wrong(&self, world: &WorldOf<F>, at: u8, other: ServerId, half: bool) -> Option<Window> {
         let gone = !world.servers[usize::from(other.0)].is_serving(SEGMENT);
         let sight = world.watch.sights[usize::from(at)][usize::from(other.0)];
         let foreign = world.decisions.iter().any(|d| d.server == other && d.leader != at)
@@ -247,20 +339,16 @@ impl<F: Fleet> Model<F> {
             Fate::Overdue if gone || loose => Some(Window::Overdue),
             Fate::Forgotten if gone || loose => Some(Window::Forgotten),
             Fate::Repeated if gone => Some(Window::Repeated),
+            Fate::Expired if gone => Some(Window::Expired),
             Fate::Acknowledged if gone && sight.fate_at_inventory == Fate::Acknowledged => {
                 Some(Window::OldView)
             }
-            Fate::Acknowledged if gone => Some(Window::Acknowledged),
+            Fate::Acknowledged if gone => {
+                Some(between_readings(sight).unwrap_or(Window::Acknowledged))
+            }
             _ if loose => Some(Window::Repeated),
-            _ if own => match sight.stage_at_queue {
-                Stage::Half => Some(Window::Half),
-                Stage::Marked => Some(Window::Between),
-                Stage::Plain | Stage::Queued => None,
-            },
-            _ => match sight.stage_at_queue {
-                Stage::Half => Some(Window::Half),
-                _ => None,
-            },
+            _ if own || half => between_readings(sight),
+            _ => None,
         }
     }
 
@@ -280,8 +368,21 @@ impl<F: Fleet> Model<F> {
             && others.any(|(_, sights)| sights[usize::from(server.0)].fate != Fate::Open)
     }
 
-    /// A server announces a segment again: what became of the last drop is history.
-    pub(super) fn watch_announced(&self, world: &mut WorldOf<F>, server: ServerId) {
+    /// A server announces a segment again: what became of the last drop is history, and whoever counted on
+    /// this copy was right after all, unless another drop of it is on its way.
+    pub(super) fn watch_announced(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        before: &historical::State,
+    ) {
+        let announces = world.servers[usize::from(server.0)].is_serving(SEGMENT);
+        if world.watch.sights.is_empty() || before.announces(SEGMENT) || !announces {
+            return;
+        }
+        if !self.may_be_dropped(world, server) {
+            world.watch.suspects.retain(|suspect| suspect.counted != server);
+        }
         for sights in &mut world.watch.sights {
             let sight = &mut sights[usize::from(server.0)];
             (sight.fate, sight.fate_at_inventory) = (Fate::Open, Fate::Open);
@@ -300,6 +401,15 @@ impl<F: Fleet> Model<F> {
     }
 }
 
+/// What a callback did between the readings of a run that saw neither mark nor drop.
+fn between_readings(sight: Sight) -> Option<Window> {
+    match sight.stage_at_queue {
+        Stage::Half => Some(Window::Half),
+        Stage::Marked => Some(Window::Between),
+        Stage::Plain | Stage::Queued => None,
+    }
+}
+
 fn fate_of(event: &CoordinatorEvent) -> Fate {
     match event {
         CoordinatorEvent::Received(addressed) => match &addressed.message {
@@ -313,4 +423,10 @@ fn fate_of(event: &CoordinatorEvent) -> Fate {
         | CoordinatorEvent::Deposed => Fate::Forgotten,
         CoordinatorEvent::Appeared(..) | CoordinatorEvent::Require(..) => Fate::Open,
     }
+}
+
+/// Whether what was retained of a server's drop expires.
+fn expires(event: &CoordinatorEvent, server: ServerId) -> bool {
+    let task = Task::Unconfirmed(server, SEGMENT);
+    matches!(event, CoordinatorEvent::Continue { task: of, .. } if *of == task)
 }

@@ -1,6 +1,6 @@
 //! Whether a state shows the combination that a scope was built for.
 
-use surehold::rebalance::message::{Action as Asked, Request, ToServer};
+use surehold::rebalance::message::{Action as Asked, FromServer, Request, ToServer};
 use surehold::rebalance::object::{SegmentId, ServerId};
 
 use super::fleet::{Fleet, Leads as _};
@@ -23,7 +23,8 @@ impl<F: Fleet> Model<F> {
             self.scope.ids().any(|at| self.scope.segment_ids().any(|id| shows(at, id)))
         };
         let copies = |id| self.scope.ids().filter(|at| serving(*at, id)).count();
-        let required = usize::from(self.scope.required_after(world.operated));
+        let first = self.scope.required_after(world.operated);
+        let required = usize::from(self.scope.loadable_in_all(first));
         let all = |shows: &dyn Fn(SegmentId) -> bool| self.scope.segment_ids().all(shows);
         match witness {
             Witness::MoveDone => {
@@ -51,10 +52,10 @@ impl<F: Fleet> Model<F> {
             Witness::ZombieLoad => world.seen.zombie_load,
             Witness::DropDuringLoad => world.seen.drop_during_load,
             Witness::LoadedWhileDeleting => world.seen.loaded_while_deleting,
-            Witness::DropOfOldTerm => requests(&world.wire).any(|(letter, request)| {
-                let newer = &world.leaders[usize::from(letter.leader) + 1..];
+            Witness::DropOfOldTerm => requests(&world.wire).any(|(_, request)| {
+                let newest = world.leaders.iter().filter_map(|leader| leader.role.term()).max();
                 request.action == Asked::Drop
-                    && newer.iter().any(|leader| leader.role.term().is_some())
+                    && newest.is_some_and(|newest| request.ticket.term < newest)
             }),
             Witness::TwoLeaders => {
                 world.leaders.iter().filter(|leader| leader.role.term().is_some()).count() > 1
@@ -94,6 +95,26 @@ impl<F: Fleet> Model<F> {
             Witness::DoneInPart => {
                 let spent = world.left.unknowns < self.scope.budget.unknowns;
                 spent && world.servers.iter().any(|node| !node.parts.is_empty())
+            }
+            Witness::OldAnswer => world.wire.iter().any(|letter| {
+                let Mail::Told(FromServer::Reply(reply)) = &letter.mail else { return false };
+                let role = &world.leaders[usize::from(letter.leader)].role;
+                !role.unanswered(letter.server).contains(&reply.segment)
+            }),
+            Witness::LeadsAgain => requests(&world.wire).any(|(letter, request)| {
+                let term = world.leaders[usize::from(letter.leader)].role.term();
+                term.is_some_and(|term| request.ticket.term < term)
+            }),
+            Witness::TiersServed => {
+                let servers: Vec<_> = self.scope.ids().collect();
+                let dropped = any_pair(&|at, id| at_start(at, id) && !serving(at, id));
+                let in_tier = |id, tier| {
+                    let of = |at: &ServerId| self.scope.servers[usize::from(at.0)].tier == tier;
+                    servers.iter().copied().filter(of).filter(|at| serving(*at, id)).count()
+                };
+                let is_exact =
+                    |tier, id| in_tier(id, tier) == usize::from(self.scope.loadable(tier, first));
+                dropped && self.scope.tiers().into_iter().all(|t| all(&|id| is_exact(t, id)))
             }
             Witness::RuleDuringMove => {
                 world.operated > 0

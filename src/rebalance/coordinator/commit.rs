@@ -55,8 +55,19 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 in_all += 1;
             }
         }
-        let enough = in_tier >= seen.required(tier) && in_all >= seen.required_in_all();
-        self.judge.demands(Guard::EnoughOthers, enough)
+        let enough_in_all = in_all >= seen.required_in_all() || in_all >= self.loadable(seen);
+        self.judge.demands(Guard::EnoughOthers, in_tier >= seen.required(tier) && enough_in_all)
+    }
+
+    /// How many replicas there have to be in all tiers, each counted as far as discovery shows servers for it
+    /// (dossier 4.4, `requiredAndLoadable`): what no server can ever hold must not keep surplus elsewhere.
+    fn loadable(&self, segment: &Segment) -> usize {
+        let tiers = segment.rule.iter().flat_map(|rule| &rule.required);
+        let able = |tier| {
+            let servers = self.state.servers();
+            servers.filter(|(_, server)| server.info.managed && server.info.tier == tier).count()
+        };
+        tiers.map(|(tier, required)| usize::from(*required).min(able(*tier))).sum()
     }
 
     /// Whether a copy surely serves until this leader gives it up: known, behind the fence, not leaving.
