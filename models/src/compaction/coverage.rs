@@ -94,11 +94,15 @@ impl Default for Coverage {
 }
 
 impl Coverage {
+    /// A cycle begins, be it as an event or at once with another.
+    pub fn begun(&self) {
+        self.count(EVENTS_FROM);
+    }
+
     /// Something happened that is no operation's end.
     pub fn happened(&self, action: Action) {
         let at = match action {
-            Action::Run { .. } | Action::ExpireCleaner => return,
-            Action::Begin(_) => 0,
+            Action::Run { .. } | Action::Begin(_) | Action::ExpireCleaner => return,
             Action::Beat(..) => 1,
             Action::Land(_) => 2,
             Action::Expire(..) => 3,

@@ -232,9 +232,7 @@ impl<F: Fleet> Model<F> {
     /// The state after an event of the world, or `None` if it cannot happen.
     pub fn apply(&self, world: &WorldOf<F>, action: Action, tale: &mut Tale) -> Option<WorldOf<F>> {
         let mut next = world.clone();
-        if let Some(coverage) = &self.coverage {
-            coverage.happened(action);
-        }
+        self.coverage.iter().for_each(|coverage| coverage.happened(action));
         match action {
             Action::Run { process, number, fate, choice } => {
                 self.run(&mut next, process, number, fate, choice, tale)?;
@@ -581,12 +579,12 @@ impl<F: Fleet> Model<F> {
     }
 
     pub(super) fn begin(&self, world: &mut WorldOf<F>, process: u8) -> Option<()> {
+        self.coverage.iter().for_each(|coverage| coverage.begun());
         self.deliver(world, process, Happening::Continue(Task::Cycle), &mut Tale::untold())?;
         self.note_no_compact(world, process);
         Some(())
     }
 
-    /// Tells a process, and takes in what it wants done.
     /// What a cleaner can know of no-compact marks from now on.
     fn note_no_compact(&self, world: &mut WorldOf<F>, process: u8) {
         if process >= self.scope.compactors && !self.scope.operator.is_empty() {
@@ -596,6 +594,7 @@ impl<F: Fleet> Model<F> {
         }
     }
 
+    /// Tells a process, and takes in what it wants done.
     fn deliver(
         &self,
         world: &mut WorldOf<F>,
