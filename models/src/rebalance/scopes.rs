@@ -216,7 +216,7 @@ fn ours() -> Vec<Scope> {
             slow_loads: true,
             slow_deletes: true,
             needless_loads: Some(2),
-            witnesses: &[Witness::DropOfOldTerm, Witness::DropDuringLoad],
+            witnesses: &[Witness::DropOfOldTerm],
             ..base("takeover-slow", "Another leader while loads and deletions take time.", 2, 1, 1)
         },
         Scope {
@@ -269,12 +269,58 @@ fn ours_further() -> Vec<Scope> {
             views: Views::InFlight,
             needless_loads: Some(2),
             witnesses: &[Witness::DropOfOldTerm, Witness::ZombieDrop],
+            tier: Tier::Nightly,
             ..base(
                 "takeover-lag-late",
                 "Another leader while views are on their way and a drop is late.",
                 2,
                 1,
                 2,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 2, takeovers: 1, ..NONE },
+            slow_loads: true,
+            slow_deletes: true,
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm, Witness::DropDuringLoad],
+            ..base(
+                "takeover-overtaken",
+                "An old leader's drop meets a load that takes time.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
+            servers: vec![HOLDS_TWO, EMPTY, COLD_HOLDS, COLD_EMPTY],
+            elsewhere: &[(COLD, 1)],
+            segments: 2,
+            budget: Budget { moves: 2, overdue: 1, ..NONE },
+            picks: 1,
+            needless_loads: Some(2),
+            witnesses: &[Witness::MoveDone],
+            tier: Tier::Nightly,
+            ..base(
+                "two-tiers-two-segments-late",
+                "Two segments in two tiers, two moves, a late answer.",
+                4,
+                1,
+                1,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 1, takeovers: 2, overdue: 1, ..NONE },
+            returns: true,
+            needless_loads: Some(4),
+            witnesses: &[Witness::DropOfOldTerm, Witness::LeadsAgain, Witness::ZombieDrop],
+            tier: Tier::Nightly,
+            ..base(
+                "re-election-late",
+                "Another leader, then the first again, and an answer is late.",
+                2,
+                1,
+                1,
             )
         },
         Scope {
