@@ -111,7 +111,7 @@ fn is_open(fix: Fix, window: Window, required: u16, fresh: bool) -> bool {
         Window::Half | Window::Between => fix <= Fix::Delta,
         Window::Acknowledged => fix <= Fix::Delta || fix == Fix::Atomic,
         Window::OldView => !fresh && fix != Fix::Retain,
-        Window::Expired => !fresh && fix == Fix::Retain,
+        Window::Expired => fix == Fix::Retain,
         Window::OtherLeader | Window::Overdue | Window::Forgotten => true,
         Window::Repeated => !fresh || required > 1 || !matches!(fix, Fix::Lock | Fix::Retain),
         Window::ViewAhead => required > 1,
