@@ -293,23 +293,6 @@ fn ours_further() -> Vec<Scope> {
             )
         },
         Scope {
-            servers: vec![HOLDS_TWO, EMPTY, COLD_HOLDS, COLD_EMPTY],
-            elsewhere: &[(COLD, 1)],
-            segments: 2,
-            budget: Budget { moves: 2, overdue: 1, ..NONE },
-            picks: 1,
-            needless_loads: Some(2),
-            witnesses: &[Witness::MoveDone],
-            tier: Tier::Nightly,
-            ..base(
-                "two-tiers-two-segments-late",
-                "Two segments in two tiers, two moves, a late answer.",
-                4,
-                1,
-                1,
-            )
-        },
-        Scope {
             budget: Budget { moves: 1, takeovers: 2, overdue: 1, ..NONE },
             returns: true,
             needless_loads: Some(4),
