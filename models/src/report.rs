@@ -191,6 +191,7 @@ pub fn window_table(rows: &[Row]) -> String {
             for variant in &variants {
                 let row = rows.iter().find(|row| row.variant == *variant && row.scope == scope);
                 let cell = match row.map(|row| (&row.property, row.steps)) {
+                    None if window == Window::Expired => "nothing expires".into(),
                     None => "not run".into(),
                     Some((Some(_), steps)) => format!("**open**, {}", steps.unwrap_or(0)),
                     Some((None, _)) => "closed".into(),

@@ -6,6 +6,7 @@
 //! SUREHOLD_FUZZ_INPUT=crash-… SUREHOLD_FUZZ_VARIANT=druid-18161 cargo test -p surehold-models --test rebalance_fuzz one_input
 //! ```
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use surehold::rebalance::Guard;
@@ -73,6 +74,32 @@ fn walks_without_the_question_find_a_loss() {
     let variant = FuzzVariant::Without(vec![Guard::EnoughOthers]);
     let (_, found) = walks(&variant, 0x5eed_0003, |_, _, _| ());
     assert!(found > 0);
+}
+
+fn seeds() -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz-seeds/rebalance_ops");
+    let files = std::fs::read_dir(folder).expect("there are seeds");
+    let paths = files.map(|entry| entry.expect("the folder can be listed").path());
+    let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+    let read = |path: &Path| std::fs::read(path).expect("a seed can be read");
+    let mut seeds: Vec<_> = paths.map(|path| (name(&path), read(&path))).collect();
+    seeds.sort();
+    assert!(!seeds.is_empty(), "no seeds");
+    seeds
+}
+
+/// A seed's name says what it shows: `ISSUE-VARIANT-…`. The verified protocol keeps what it loses.
+#[test]
+fn each_seed_shows_the_loss_it_is_named_after() {
+    for (name, seed) in seeds() {
+        let shown = Fix::ALL.into_iter().find(|fix| name.contains(fix.name()));
+        let variant = FuzzVariant::Upstream(shown.expect(&name));
+        let finding = rebalance_ops(&variant, &seed).expect_err(&name);
+        assert_eq!(finding.property, Property::LastCopyKept.name(), "{name}");
+        if let Err(finding) = rebalance_ops(&FuzzVariant::Verified, &seed) {
+            panic!("{name}\n{finding}");
+        }
+    }
 }
 
 #[test]

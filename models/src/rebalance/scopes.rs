@@ -217,7 +217,7 @@ fn ours() -> Vec<Scope> {
             slow_loads: true,
             slow_deletes: true,
             needless_loads: Some(2),
-            witnesses: &[Witness::DropOfOldTerm, Witness::DropDuringLoad],
+            witnesses: &[Witness::DropOfOldTerm],
             ..base("takeover-slow", "Another leader while loads and deletions take time.", 2, 1, 1)
         },
         Scope {
@@ -320,12 +320,41 @@ fn ours_further() -> Vec<Scope> {
             views: Views::InFlight,
             needless_loads: Some(2),
             witnesses: &[Witness::DropOfOldTerm, Witness::ZombieDrop],
+            tier: Tier::Nightly,
             ..base(
                 "takeover-lag-late",
                 "Another leader while views are on their way and a drop is late.",
                 2,
                 1,
                 2,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 2, takeovers: 1, ..NONE },
+            slow_loads: true,
+            slow_deletes: true,
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm, Witness::DropDuringLoad],
+            ..base(
+                "takeover-overtaken",
+                "An old leader's drop meets a load that takes time.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
+            budget: Budget { moves: 1, takeovers: 2, overdue: 1, ..NONE },
+            returns: true,
+            needless_loads: Some(4),
+            witnesses: &[Witness::DropOfOldTerm, Witness::LeadsAgain, Witness::ZombieDrop],
+            tier: Tier::Nightly,
+            ..base(
+                "re-election-late",
+                "Another leader, then the first again, and an answer is late.",
+                2,
+                1,
+                1,
             )
         },
         Scope {

@@ -26,7 +26,7 @@ pub enum Window {
     Acknowledged,
     /// The view of the source is old: its drop was acknowledged before the run began.
     OldView,
-    /// So it is, and what #19889 had retained in its place has expired.
+    /// It, or the copy of the inventory (window 2), is, and what #19889 had retained in its place has expired.
     Expired,
     /// Another coordinator's drop is on its way, or was carried out unseen.
     OtherLeader,
@@ -84,7 +84,7 @@ impl Window {
             Self::Between => "callback between the readings of queue and marks",
             Self::Acknowledged => "drop acknowledged between the copies of inventory and queue",
             Self::OldView => "view of the source old",
-            Self::Expired => "view of the source old, what was retained has expired",
+            Self::Expired => "view or copy of the source old, what was retained has expired",
             Self::OtherLeader => "drop of another leader in flight",
             Self::Overdue => "drop overdue, carried out later",
             Self::Forgotten => "drop forgotten as the server vanished",
