@@ -2,7 +2,9 @@
 //!
 //! `verdicts renew` runs every documented run, writes `models/goldens/verdicts.json` and renews the tables of
 //! the README. `verdicts check` runs them and fails if anything differs from what is committed. `verdicts compare
-//! FILE` does so with what `surehold check --format json` has written, and runs nothing.
+//! FILE` does so with what `surehold check --format json` has written, and runs nothing. `verdicts beyond` runs what
+//! is too large for every check, one after the other with 12 GiB and 20 minutes each, and writes
+//! `models/goldens/beyond.json`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,8 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use surehold_models::everything;
+use surehold_models::explore::Options;
+use surehold_models::rebalance::runs::Rebalance;
 use surehold_models::report::{Row, renew};
-use surehold_models::runs::Manner;
+use surehold_models::runs::{Manner, Protocol as _, limited_to};
 
 #[global_allocator]
 static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -20,6 +24,9 @@ static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("compare") {
         return compare(&std::env::args().nth(2).expect("compare takes a file"));
+    }
+    if std::env::args().nth(1).as_deref() == Some("beyond") {
+        return run_beyond();
     }
     let rows = run_all();
     let golden = root().join("models/goldens/verdicts.json");
@@ -30,7 +37,7 @@ fn main() -> ExitCode {
             std::fs::write(golden, text).expect("goldens can be written");
             let readme = root().join("README.md");
             let old = std::fs::read_to_string(&readme).expect("there is a README");
-            let new = renew(&old, &rows).expect("the README has a place for each table");
+            let new = renew(&old, &rows, &beyond()).expect("the README has a place for each table");
             std::fs::write(readme, new).expect("the README can be written");
             ExitCode::SUCCESS
         }
@@ -51,6 +58,28 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn beyond() -> Vec<Row> {
+    let text = std::fs::read_to_string(root().join("models/goldens/beyond.json"));
+    serde_json::from_str(&text.expect("goldens are committed")).expect("goldens are JSON")
+}
+
+/// Runs what is beyond every check. Where time or memory do not suffice, the row says so.
+fn run_beyond() -> ExitCode {
+    let options = Options { memory_limit_bytes: Some(12 << 30), ..limited_to(20 * 60) };
+    let manner = Manner { options, ..Manner::default() };
+    let mut rows = Vec::new();
+    for run in surehold_models::rebalance::verdicts::beyond() {
+        let finished = Rebalance::execute(&run, &manner);
+        let (variant, scope) = (finished.variant, finished.scope);
+        println!("{variant} {scope}: {} {}", finished.verdict_text(), finished.unique_states);
+        rows.push(Row::of(&finished));
+    }
+    let text = serde_json::to_string_pretty(&rows).expect("rows are plain data") + "\n";
+    std::fs::write(root().join("models/goldens/beyond.json"), text)
+        .expect("goldens can be written");
+    ExitCode::SUCCESS
 }
 
 /// What a check has written must be what is committed, but for what a row tells besides.

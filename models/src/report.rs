@@ -149,7 +149,9 @@ pub fn verified_table(rows: &[Row], protocol: &str) -> String {
 pub fn upstream_table(rows: &[Row], protocol: &str) -> String {
     let mut text = String::from("| variant | scope | asked | outcome |\n|---|---|---|---|\n");
     let upstream = rows.iter().filter(|row| row.protocol == protocol && row.variant != "verified");
-    for row in upstream.filter(|row| !row.scope.starts_with("window-")) {
+    let has_own_table =
+        |row: &&Row| ["window-", "unnamed-"].iter().any(|p| row.scope.starts_with(p));
+    for row in upstream.filter(|row| !has_own_table(row)) {
         let asked = row.asked.join(", ");
         let cut = match (row.verdict.as_str(), row.cut_states) {
             ("verified", cut) if cut > 0 => format!(" ({} states cut at a bound)", thousands(cut)),
@@ -159,6 +161,44 @@ pub fn upstream_table(rows: &[Row], protocol: &str) -> String {
         let _ = writeln!(text, "| `{variant}` | `{scope}` | {asked} | {outcome}{cut} |");
     }
     text
+}
+
+/// Whether every loss of upstream's variants has a name among the windows, where one kind of event may happen.
+#[must_use]
+pub fn unnamed_table(rows: &[Row]) -> String {
+    let variants: Vec<_> = Rebalance.releases().into_iter().map(|(name, _)| name).collect();
+    let mut text = format!("| may happen | replicas | views | `{}` |\n", variants.join("` | `"));
+    let _ = writeln!(text, "|---|---|---|{}", "---|".repeat(variants.len()));
+    for (kind, copies, views) in unnamed_scopes() {
+        let suffix = if views == "fresh" { "-fresh" } else { "" };
+        let scope = format!("unnamed-{kind}-{copies}{suffix}");
+        let count = if copies == "one" { 1 } else { 2 };
+        let _ = write!(text, "| {kind} | {count} | {views} |");
+        for variant in &variants {
+            let row = rows.iter().find(|row| row.variant == *variant && row.scope == scope);
+            let cell = match row {
+                None => "not run".into(),
+                Some(row) if row.verdict == "verified" => {
+                    format!("all have, {}", thousands(row.unique_states))
+                }
+                Some(Row { steps: Some(steps), .. }) => format!("**one has none**, {steps}"),
+                Some(row) => format!("not exhausted, {}", thousands(row.unique_states)),
+            };
+            let _ = write!(text, " {cell} |");
+        }
+        let _ = writeln!(text);
+    }
+    text
+}
+
+/// Kinds of events, how many replicas, and what views show: in the order of the table.
+fn unnamed_scopes() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let kinds = ["calm", "takeover", "overdue", "flap", "repeat"].into_iter();
+    kinds.flat_map(|kind| {
+        ["one", "two"].into_iter().flat_map(move |copies| {
+            ["lag", "fresh"].into_iter().map(move |views| (kind, copies, views))
+        })
+    })
 }
 
 /// Upstream's variants against the windows of the move race: how many steps the shortest loss through each
@@ -194,6 +234,9 @@ pub fn window_table(rows: &[Row]) -> String {
                     None if window == Window::Expired => "nothing expires".into(),
                     None => "not run".into(),
                     Some((Some(_), steps)) => format!("**open**, {}", steps.unwrap_or(0)),
+                    Some((None, _)) if row.is_some_and(|row| row.verdict == "incomplete") => {
+                        "not exhausted".into()
+                    }
                     Some((None, _)) => "closed".into(),
                 };
                 let _ = write!(text, " {cell} |");
@@ -278,13 +321,18 @@ const PARTS: [[&str; 2]; 4] = [
     ["mutants", "mutants-rebalance"],
 ];
 
-/// The README with each generated part renewed. A part lies between `<!-- NAME -->` and `<!-- end NAME -->`.
+/// The README with each generated part renewed, from the verdicts of every check and of what is beyond. A part lies between `<!-- NAME -->` and `<!-- end NAME -->`.
 ///
 /// # Errors
 ///
 /// The name of the part that has no place in the text.
-pub fn renew(readme: &str, rows: &[Row]) -> Result<String, &'static str> {
-    let mut parts = vec![("timelines", timelines(rows)), ("windows", window_table(rows))];
+pub fn renew(readme: &str, rows: &[Row], beyond: &[Row]) -> Result<String, &'static str> {
+    let all = [rows, beyond].concat();
+    let mut parts = vec![
+        ("timelines", timelines(rows)),
+        ("windows", window_table(&all)),
+        ("unnamed", unnamed_table(&all)),
+    ];
     for protocol in protocols() {
         let name = protocol.name();
         let [verified, upstream, guards, mutants] = PARTS.map(|part| match name {

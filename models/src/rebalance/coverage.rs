@@ -142,17 +142,23 @@ impl Coverage {
     /// Names and counts, for what can occur in the verified protocol: it has no callbacks of its own.
     pub fn table(&self) -> Vec<(String, u64)> {
         let names = EVENTS.iter().chain(&ENDS).chain(&REFUSALS).map(|name| (*name).to_string());
-        let guards = Guard::ALL.iter().map(|guard| format!("guard {}", guard.name()));
+        let guards = Guard::ALL.iter().map(|guard| guard_row(*guard));
         let mut rows: Vec<_> = names
             .chain(guards)
             .zip(&self.counts)
             .map(|(name, count)| (name, count.load(Ordering::Relaxed)))
             .collect();
         let second = Guard::ALL.iter().filter(|guard| guard.is_second_line());
-        let second: Vec<_> = second.map(|guard| format!("guard {}", guard.name())).collect();
+        let second: Vec<_> = second.map(|guard| guard_row(*guard)).collect();
         rows.retain(|(name, _)| name != "callback" && !second.contains(name));
         rows
     }
+}
+
+/// A guard that gives every step of some kind its form refuses nothing. What is counted is that such a step came.
+fn guard_row(guard: Guard) -> String {
+    let kind = if guard.is_form() { "form" } else { "guard" };
+    format!("{kind} {}", guard.name())
 }
 
 fn place(names: &[&str], name: &str) -> usize {
