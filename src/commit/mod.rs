@@ -5,4 +5,14 @@
 //! download.
 
 pub mod completion;
+pub mod controller;
+pub mod effect;
+pub mod event;
+pub mod guard;
+pub mod message;
 pub mod object;
+
+pub use controller::Controller;
+pub use effect::{ControllerEffect, ServerEffect};
+pub use event::{ControllerEvent, Input, Refusal, ServerEvent, Task};
+pub use guard::Guard;
