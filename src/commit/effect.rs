@@ -4,8 +4,8 @@
 use super::completion::Answer;
 use super::message::{Caller, Order, Report, Request};
 use super::object::{
-    ControllerId, Location, ObjectId, Offset, PartitionId, Record, ReplicaState, Rows, SegmentId,
-    ServerId, Version,
+    ControllerId, ObjectId, Offset, PartitionId, Record, ReplicaState, Rows, SegmentId, ServerId,
+    Version,
 };
 
 /// On what a write depends.
@@ -97,14 +97,4 @@ pub enum ServerEffect {
     Report(Caller<ControllerId>, Report),
     /// Say what a replica is now.
     Show(SegmentId, ReplicaState),
-}
-
-impl ServerEffect {
-    /// Where a completed segment is read from, if not from peers.
-    pub(crate) fn source(location: Location, peer: Option<ServerId>) -> Option<Source> {
-        match location {
-            Location::Object(object) => Some(Source::Object(object)),
-            Location::Peers => peer.map(Source::Peer),
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::completion::Reason;
+use super::completion::{Mode, Reason};
 use super::message::{Caller, Order, Report, Request};
 use super::object::{
     ControllerId, Crc, IdealState, Offset, PartitionId, Record, ReplicaState, Sealed, SegmentId,
@@ -118,7 +118,14 @@ pub enum ServerEvent {
     /// A replica has waited long enough for a copy, or has caught up for long enough (dossier 8).
     GiveUp(SegmentId),
     /// A controller asks.
-    Received(Caller<ControllerId>, Order),
+    Received {
+        /// Who waits for the answer.
+        caller: Caller<ControllerId>,
+        /// What it asks.
+        order: Order,
+        /// A name for an attempt that no attempt had before; taken if something is to be stored.
+        attempt: u64,
+    },
     /// An effect came to an end.
     Outcome {
         /// Which.
@@ -126,6 +133,9 @@ pub enum ServerEvent {
         /// How.
         outcome: ServerOutcome,
     },
+    /// The table commits like this from now on; segments that are consumed keep to what was when they began
+    /// (dossier 11).
+    Configured(Mode),
 }
 
 /// How an effect of a server ended.

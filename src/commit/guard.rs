@@ -136,14 +136,18 @@ impl Guard {
             Self::NoCleanUp => {
                 "A failed commit deletes nothing: the next segment's record may be listed by now, and if it is not, whoever repairs uses it again."
             }
-            Self::CreateIfAbsent => "A record is created where there is none, never written over another.",
+            Self::CreateIfAbsent => {
+                "A record is created where there is none, never written over another."
+            }
             Self::ListedOnly => {
                 "Repair starts from the segments that the ideal state lists; a record beside it is only ever used again as the next one."
             }
             Self::OneHead => {
                 "Whoever writes the ideal state lists no second segment of a partition and sequence."
             }
-            Self::WinnerOnly => "Only the winner, at the offset that it won with, may start a commit.",
+            Self::WinnerOnly => {
+                "Only the winner, at the offset that it won with, may start a commit."
+            }
             Self::OwnObject => {
                 "Each attempt writes an object of its own, and the compare-and-set of the record alone makes it the segment's."
             }
@@ -162,7 +166,9 @@ impl Guard {
             Self::DoneAgain => {
                 "A step that turns out to be done counts as done: what looked like a failure is resolved by reading."
             }
-            Self::NoAgeRefusal => "A commit is not refused for its age: the lease is the only limit.",
+            Self::NoAgeRefusal => {
+                "A commit is not refused for its age: the lease is the only limit."
+            }
             Self::RetryCompares => {
                 "The upload retry writes by compare-and-set on the record that it read."
             }

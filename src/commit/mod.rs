@@ -11,8 +11,12 @@ pub mod event;
 pub mod guard;
 pub mod message;
 pub mod object;
+pub mod server;
+#[cfg(feature = "weaken")]
+pub mod upstream;
 
 pub use controller::Controller;
 pub use effect::{ControllerEffect, ServerEffect};
 pub use event::{ControllerEvent, Input, Refusal, ServerEvent, Task};
 pub use guard::Guard;
+pub use server::Server;

@@ -265,7 +265,11 @@ pub struct View {
 
 impl View {
     /// Servers on which a segment is in this state, ascending.
-    pub fn servers(&self, segment: SegmentId, state: ReplicaState) -> impl Iterator<Item = ServerId> {
+    pub fn servers(
+        &self,
+        segment: SegmentId,
+        state: ReplicaState,
+    ) -> impl Iterator<Item = ServerId> {
         let replicas = self.segments.get(&segment).into_iter();
         let all = replicas.flat_map(|replicas| replicas.iter());
         all.filter(move |(_, is)| **is == state).map(|(server, _)| *server)

@@ -54,7 +54,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Stage::Closing | Stage::Storing, Outcome::Precondition | Outcome::Unknown) => {
                 self.look_again(segment, errand);
             }
-            (Stage::Finding, Outcome::Records(records)) => self.found_next(segment, errand, &records),
+            (Stage::Finding, Outcome::Records(records)) => {
+                self.found_next(segment, errand, &records)
+            }
             (Stage::Creating(next), Outcome::Applied) => self.switch(segment, errand, next),
             (Stage::Creating(next), Outcome::Precondition) => self.switch(segment, errand, next),
             (Stage::Creating(next), Outcome::Unknown) => {
@@ -104,12 +106,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 }
                 self.end(segment, errand, true);
             }
-            (
-                _,
-                Outcome::Failed
-                | Outcome::Unknown
-                | Outcome::Precondition,
-            ) => self.fail(segment, errand),
+            (_, Outcome::Failed | Outcome::Unknown | Outcome::Precondition) => {
+                self.fail(segment, errand)
+            }
             (
                 _,
                 Outcome::Record(_)
@@ -151,7 +150,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// A commit that fails after its next segment's record was created takes it back, upstream (#17707).
     fn fail(&mut self, segment: SegmentId, errand: Errand) {
         let next = match errand.stage {
-            Stage::Ageing(next) | Stage::Listing(next) | Stage::Switching { next, .. } => Some(next),
+            Stage::Ageing(next) | Stage::Listing(next) | Stage::Switching { next, .. } => {
+                Some(next)
+            }
             _ => None,
         };
         match next {
@@ -212,8 +213,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         };
         match write {
             Some((stage, record)) => {
-                let effect =
-                    Effect::WriteRecord(segment, record, Expected::Version(found.version));
+                let effect = Effect::WriteRecord(segment, record, Expected::Version(found.version));
                 self.proceed(segment, errand, stage, effect);
             }
             None if self.is_done_already(segment, &errand, &found.record, end) => {
@@ -229,8 +229,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn close(&mut self, found: &Found, end: u64) -> Option<(Stage, Record)> {
         let open = found.record.status == Status::InProgress;
-        let record =
-            Record { status: Status::Committing, end: Some(end), ..found.record.clone() };
+        let record = Record { status: Status::Committing, end: Some(end), ..found.record.clone() };
         open.then_some((Stage::Closing, record))
     }
 

@@ -17,9 +17,7 @@ pub use state::{Durable, State};
 use self::state::{Chore, Errand, Owed, Repair, Retry, Stage, Validate};
 use super::completion::{self, Answer, Completion, Message, Rule, Rules, Said};
 use super::effect::ControllerEffect as Effect;
-use super::event::{
-    ControllerEvent as Event, ControllerOutcome as Outcome, Input, Refusal, Task,
-};
+use super::event::{ControllerEvent as Event, ControllerOutcome as Outcome, Input, Refusal, Task};
 use super::guard::Guard;
 use super::message::{Ask, Caller, Request};
 use super::object::{Record, SegmentId, ServerId};

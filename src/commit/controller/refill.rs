@@ -131,6 +131,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// What the copy has not is recorded as lost. A server that proves nothing says of nothing that it is missing.
     fn losses(&mut self, record: &Record, copy: &Sealed) -> Vec<Range> {
         let mut lost = record.lost.clone();
+        if !self.judge.keeps(Guard::WholeRange) {
+            return lost;
+        }
         let new = copy.rows.missing.iter().filter(|gap| !lost.contains(gap));
         let new: Vec<_> = new.copied().collect();
         if !new.is_empty() {

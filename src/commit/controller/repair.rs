@@ -121,7 +121,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         pick: u32,
         acts: &mut Vec<Act>,
     ) {
-        if let Some(range) = found.record.range().filter(|_| self.judge.applies(Guard::KeepMemory)) {
+        if let Some(range) = found.record.range().filter(|_| self.judge.applies(Guard::KeepMemory))
+        {
             acts.extend(errors.iter().map(|server| Act::Ask(id, *server, range)));
         }
         let listed = servers(ideal, id);

@@ -83,8 +83,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn write(&mut self, task: Task, write: Write) {
         let compares = self.judge.keeps(Guard::RetryCompares);
-        let expected =
-            if compares { Expected::Version(write.version) } else { Expected::Anything };
+        let expected = if compares { Expected::Version(write.version) } else { Expected::Anything };
         let effect = Effect::WriteRecord(write.segment, write.record.clone(), expected);
         self.go_on(task, Chore::Retry(Stage::Writing(write)), effect);
     }

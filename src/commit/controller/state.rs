@@ -5,7 +5,7 @@ use super::super::effect::Change;
 use super::super::event::{Found, Input, Task};
 use super::super::message::Caller;
 use super::super::object::{
-    ControllerId, IdealState, Location, ObjectId, Record, Range, Sealed, SegmentId, ServerId,
+    ControllerId, IdealState, Location, ObjectId, Range, Record, Sealed, SegmentId, ServerId,
     TableConfig, Version, View,
 };
 use crate::collections::Table;
@@ -284,7 +284,9 @@ impl Act {
     #[must_use]
     pub fn segment(self) -> SegmentId {
         match self {
-            Self::Ask(segment, ..) | Self::Reingest(segment, _) | Self::Reset(segment, _) => segment,
+            Self::Ask(segment, ..) | Self::Reingest(segment, _) | Self::Reset(segment, _) => {
+                segment
+            }
         }
     }
 }

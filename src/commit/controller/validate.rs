@@ -3,9 +3,9 @@
 //! The rules are numbered as in the dossier. Upstream starts from the record of the highest sequence, listed or
 //! not; the verified protocol from the highest that is listed, and uses again what lies beyond it.
 
+use super::super::completion::Mode;
 use super::super::effect::{Change, ControllerEffect as Effect};
 use super::super::event::{ControllerOutcome as Outcome, Found, Input, Task};
-use super::super::completion::Mode;
 use super::super::guard::Guard;
 use super::super::object::{
     IdealState, Record, ReplicaState, Replicas, SegmentId, Status, Version,
@@ -162,9 +162,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if !left || found.record.status != Status::InProgress {
             return None;
         }
-        let consuming = |(other, _): &(SegmentId, &Replicas)| {
-            ideal.has(*other, ReplicaState::Consuming)
-        };
+        let consuming =
+            |(other, _): &(SegmentId, &Replicas)| ideal.has(*other, ReplicaState::Consuming);
         let (previous, _) = ideal.of(partition).find(consuming)?;
         let changes = vec![
             Change::Set(previous, ReplicaState::Online),
