@@ -51,13 +51,15 @@ pub enum Ask {
         /// The end to be written.
         offset: u64,
     },
-    /// The end of a commit: the object, then metadata. Blocking mode: the three steps; pauseless: DONE alone
-    /// (dossier 6.4, 6.5).
+    /// The end of a commit: the object, then metadata (dossier 6.4, 6.5).
     Finish {
         /// Who commits.
         committer: ServerId,
         /// Where the segment ends.
         offset: u64,
+        /// Blocking: all three metadata steps; pauseless: DONE alone, as the others are behind it. The machine's
+        /// mode, whatever the table's is by now.
+        mode: Mode,
     },
     /// Set this replica OFFLINE in the ideal state if it is CONSUMING there (dossier 6.7).
     SetOffline(ServerId),
@@ -115,4 +117,24 @@ pub enum Mode {
     Blocking,
     /// The next segment starts before this one is built.
     Pauseless,
+}
+
+impl Outcome {
+    /// What a read found; `Some(None)` if it failed, `None` if this is no outcome of a read.
+    pub(super) fn found(self) -> Option<Option<Found>> {
+        match self {
+            Self::Found(found) => Some(Some(found)),
+            Self::Failed => Some(None),
+            Self::Done => None,
+        }
+    }
+
+    /// Whether it was done; nothing if this is the outcome of a read.
+    pub(super) fn done(self) -> Option<bool> {
+        match self {
+            Self::Found(_) => None,
+            Self::Done => Some(true),
+            Self::Failed => Some(false),
+        }
+    }
 }

@@ -10,18 +10,26 @@
 //! came.
 
 mod answer;
+mod consumed;
+mod creation;
+mod end;
+mod failure;
+mod lease;
 mod limits;
 mod message;
 mod rule;
+mod start;
 mod state;
-
-use core::fmt;
+mod stopped;
+mod turn;
+mod winner;
 
 pub use answer::{Answer, Ask, Found, Mode, Outcome, Record};
 pub use limits::{Limits, row_limit};
 pub use message::{Kind, Message, Reason};
 pub use rule::{Rule, Rules};
 pub use state::{Busy, Commit, Gathering, Phase, State, Upload};
+pub use turn::{Refusal, Said, Turn};
 
 /// The completion machine: its limits and the rules that it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,52 +39,6 @@ pub struct Completion {
     /// In which decisions it is the verified machine.
     pub rules: Rules,
 }
-
-/// What became of a message or an outcome.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// The next state.
-    pub state: State,
-    /// The answer or the demand.
-    pub said: Said,
-    /// A commit began that took longer than it could at first, ms since the machine's start: the table's longest,
-    /// to be given back in [`Found::longest_ms`].
-    pub longest_ms: Option<u64>,
-    /// The rules that decided: without them it would have gone another way.
-    pub decided_by: Vec<Rule>,
-}
-
-/// What a machine says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Said {
-    /// The answer to the sender.
-    Answer(Answer),
-    /// What the caller has to do first.
-    Ask(Ask),
-}
-
-/// Why a message or an outcome was not taken. The state is as it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Refusal {
-    /// The machine waits for the end of what it has asked for; the message has to wait.
-    Busy(Ask),
-    /// Nothing was asked.
-    NotAsked,
-    /// What was asked cannot end so.
-    UnfitOutcome(Ask),
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Busy(ask) => write!(f, "the machine waits for the end of {ask:?}"),
-            Self::NotAsked => f.write_str("nothing was asked"),
-            Self::UnfitOutcome(ask) => write!(f, "{ask:?} cannot end so"),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
 
 impl Completion {
     /// The verified machine, with upstream's limits.
@@ -91,17 +53,56 @@ impl Completion {
     ///
     /// [`Refusal::Busy`].
     pub fn on_message(&self, state: &State, message: Message) -> Result<Turn, Refusal> {
-        let _ = (state, message);
-        Err(Refusal::NotAsked)
+        if let Kind::BuildFailed { rows } = message.kind {
+            return failure::take(state, message, rows);
+        }
+        match state {
+            State::Absent => Ok(Turn::asked(None, message, Ask::Record)),
+            State::Idle(phase) => Ok(self.take(phase.clone(), message)),
+            State::Busy(busy) => Err(Refusal::Busy(busy.ask)),
+        }
     }
 
-    /// Goes on with the outcome of what was asked.
+    /// Goes on with the outcome of what was asked. The answer is to the message that was waiting ([`Busy::message`]).
     ///
     /// # Errors
     ///
     /// [`Refusal::NotAsked`], [`Refusal::UnfitOutcome`].
     pub fn on_outcome(&self, state: &State, outcome: Outcome) -> Result<Turn, Refusal> {
-        let _ = (state, outcome);
-        Err(Refusal::NotAsked)
+        let State::Busy(Busy { ask, message, phase }) = state else {
+            return Err(Refusal::NotAsked);
+        };
+        if *ask == Ask::Record {
+            let found = outcome.found().ok_or(Refusal::UnfitOutcome(*ask))?;
+            return Ok(match phase {
+                None => self.create(found, *message),
+                Some(phase) => consumed::keep(phase.clone(), found, *message),
+            });
+        }
+        let done = outcome.done().ok_or(Refusal::UnfitOutcome(*ask))?;
+        Ok(match (*ask, phase) {
+            (Ask::LowerRowLimit { .. }, phase) => failure::end(phase.clone(), done),
+            (Ask::SetOffline(_), Some(phase)) => stopped::end(phase.clone(), done),
+            (Ask::Start { .. }, Some(Phase::Notified(commit))) => {
+                self.started(commit.clone(), done)
+            }
+            (Ask::Finish { offset, .. }, _) => end::finished(offset, done),
+            // No machine is ever in such a state; one that was put together by hand starts again.
+            (Ask::Record | Ask::SetOffline(_) | Ask::Start { .. }, _) => {
+                Turn::abort(Answer::Failed)
+            }
+        })
+    }
+
+    /// A machine that is there takes a message.
+    fn take(&self, phase: Phase, message: Message) -> Turn {
+        match message.kind {
+            Kind::Consumed(reason) => self.consumed(phase, message, reason),
+            Kind::CommitStart => self.start(phase, message),
+            Kind::CommitEnd => end::take(phase, message),
+            Kind::Extend { extra_s } => self.extend(phase, message, extra_s),
+            Kind::Stopped => stopped::take(phase, message),
+            Kind::BuildFailed { rows } => failure::lower(Some(phase), message, rows),
+        }
     }
 }

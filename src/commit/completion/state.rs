@@ -41,7 +41,7 @@ pub struct Busy {
     pub ask: Ask,
     /// The message that it is about to answer.
     pub message: Message,
-    /// Where it was; nothing if it is being made.
+    /// Where it was; nothing if it is being made, or if that will not matter any more.
     pub phase: Option<Phase>,
 }
 
