@@ -4,8 +4,8 @@
 use super::completion::Answer;
 use super::message::{Caller, Order, Report, Request};
 use super::object::{
-    ControllerId, ObjectId, Offset, PartitionId, Record, ReplicaState, Rows, SegmentId, ServerId,
-    Version,
+    ControllerId, Crc, ObjectId, Offset, PartitionId, Record, ReplicaState, Rows, SegmentId,
+    ServerId, Version,
 };
 
 /// On what a write depends.
@@ -81,12 +81,12 @@ pub enum ServerEffect {
     PollRecord(SegmentId),
     /// Read the external view.
     ReadView,
-    /// Read the next row of a stream's partition, at this offset or, if it is there no more, say what is.
-    Fetch(PartitionId, Offset),
+    /// Read the next row of the stream for a segment: at this offset or, if it is there no more, say what is.
+    Fetch(SegmentId, Offset),
     /// Build a copy of these rows on the local disk.
     Build(SegmentId, Rows),
-    /// Store the local copy in the deep store.
-    Upload(ObjectId),
+    /// Store the copy with this checksum in the deep store.
+    Upload(ObjectId, Crc),
     /// Bring a copy to the local disk.
     Download(SegmentId, Source),
     /// Delete the local copy.

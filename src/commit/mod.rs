@@ -9,6 +9,7 @@ pub mod controller;
 pub mod effect;
 pub mod event;
 pub mod guard;
+pub mod invariant;
 pub mod message;
 pub mod object;
 pub mod server;

@@ -2,7 +2,7 @@
 //!
 //! Each operation is an effect of its own, so that anything may happen between two of them.
 
-use super::super::completion::{self, Ask, Busy, Mode, Phase};
+use super::super::completion::{self, Ask, Busy, Mode};
 use super::super::effect::{Change, ControllerEffect as Effect, Expected};
 use super::super::event::{ControllerOutcome as Outcome, Found};
 use super::super::guard::Guard;
@@ -190,14 +190,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    /// How the table committed when the machine was made; a commit that goes on from metadata is pauseless.
+    /// How the machine commits.
     fn mode(&self, segment: SegmentId) -> Mode {
-        match self.busy(segment).and_then(|busy| busy.phase.as_ref()) {
-            Some(Phase::Uploading(upload)) => upload.mode,
-            Some(Phase::Notified(commit) | Phase::Decided(commit)) => commit.mode,
-            Some(Phase::Resumed { .. }) => Mode::Pauseless,
-            Some(Phase::PartialConsuming(gathering) | Phase::Holding(gathering)) => gathering.mode,
-            Some(Phase::Committed { .. } | Phase::Aborted) | None => self.state.durable.table.mode,
+        match self.busy(segment).map(|busy| busy.ask) {
+            Some(Ask::Finish { mode, .. }) => mode,
+            Some(Ask::Start { .. }) => Mode::Pauseless,
+            Some(Ask::Record | Ask::SetOffline(_) | Ask::LowerRowLimit { .. }) | None => {
+                self.state.durable.table.mode
+            }
         }
     }
 
@@ -216,7 +216,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 let effect = Effect::WriteRecord(segment, record, Expected::Version(found.version));
                 self.proceed(segment, errand, stage, effect);
             }
-            None if self.is_done_already(segment, &errand, &found.record, end) => {
+            None if self.is_done_already(&errand, &found.record, end) => {
                 if errand.cargo.is_some() && self.mode(segment) == Mode::Pauseless {
                     self.end(segment, errand, true);
                 } else {
@@ -264,13 +264,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     /// What looks like a failure is no failure if it is what was to be done (R2, C3).
-    fn is_done_already(
-        &mut self,
-        segment: SegmentId,
-        errand: &Errand,
-        record: &Record,
-        end: u64,
-    ) -> bool {
+    fn is_done_already(&mut self, errand: &Errand, record: &Record, end: u64) -> bool {
         let same = match &errand.cargo {
             None => record.status == Status::Committing && record.end == Some(end),
             Some(cargo) => {
@@ -278,7 +272,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 same && record.location == Some(cargo.stored) && record.status == Status::Done
             }
         };
-        let _ = segment;
         same && self.judge.applies(Guard::DoneAgain)
     }
 
@@ -316,8 +309,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn create(&mut self, segment: SegmentId, errand: Errand, next: SegmentId) {
         let Some(end) = self.end_offset(segment) else { return self.fail(segment, errand) };
-        let (replicas, row_limit) = self.shape(segment);
-        let record = Record::starting_at(end, replicas, row_limit);
+        let table = self.state.durable.table;
+        let record = Record::starting_at(end, table.replicas, table.row_limit);
         let expected = self.creation();
         let effect = Effect::WriteRecord(next, record, expected);
         self.proceed(segment, errand, Stage::Creating(next), effect);
@@ -326,12 +319,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// How a record is created.
     pub(super) fn creation(&self) -> Expected {
         if self.judge.keeps(Guard::CreateIfAbsent) { Expected::Absent } else { Expected::Anything }
-    }
-
-    /// Replicas and row limit of the next segment.
-    fn shape(&self, _segment: SegmentId) -> (u16, u64) {
-        let table = self.state.durable.table;
-        (table.replicas, table.row_limit)
     }
 
     /// Step 3. Upstream refuses it where the segment's record has become too old meanwhile.

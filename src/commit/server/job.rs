@@ -43,8 +43,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             return self.tell(Effect::Report(caller, Report::NotUploaded));
         };
         let object = ObjectId { segment, attempt: Some(attempt) };
+        let crc = copy.crc;
         self.state.uploads.insert(segment, Upload { caller, copy, object });
-        self.issue(Effect::Upload(object), Owed::Upload(segment));
+        self.issue(Effect::Upload(object, crc), Owed::Upload(segment));
     }
 
     /// `None` if an upload cannot end so.
@@ -103,7 +104,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 let object = ObjectId { segment, attempt: Some(attempt) };
                 let copy = Sealed { crc, rows: rows.clone() };
                 let stage = JobStage::Uploading(copy, object);
-                self.job_proceeds(segment, Job { rows, end, stage }, Effect::Upload(object));
+                self.job_proceeds(segment, Job { rows, end, stage }, Effect::Upload(object, crc));
             }
             (JobStage::Uploading(copy, stored), Outcome::Applied) => {
                 let request = Request { segment, body: Ask::Reingested { copy, stored } };
@@ -139,7 +140,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             self.state.jobs.insert(segment, job);
             return;
         }
-        let effect = Effect::Fetch(segment.partition, rows.range.end);
+        let effect = Effect::Fetch(segment, rows.range.end);
         self.job_proceeds(segment, Job { rows, end, stage: JobStage::Reading }, effect);
     }
 

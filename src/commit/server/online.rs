@@ -74,7 +74,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     fn catch_up(&mut self, segment: SegmentId, end: u64) {
         let rows = self.state.replicas.get(&segment).and_then(|r| r.memory.as_ref());
         let Some(at) = rows.map(|rows| rows.range.end) else { return self.wait_for_copy(segment) };
-        let effect = Effect::Fetch(segment.partition, at);
+        let effect = Effect::Fetch(segment, at);
         self.work(segment, Work::Catching(end), effect);
     }
 

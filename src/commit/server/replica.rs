@@ -130,7 +130,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.report(segment, Some(Reason::RowLimit));
             }
             Some(_) | None => {
-                let effect = Effect::Fetch(segment.partition, end);
+                let effect = Effect::Fetch(segment, end);
                 self.work(segment, Work::Consuming(until), effect);
             }
         }
@@ -338,8 +338,11 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     fn upload(&mut self, segment: SegmentId, end: u64) {
-        match self.object(segment) {
-            Some(object) => self.work(segment, Work::Uploading(end), Effect::Upload(object)),
+        let crc = self.state.durable.disk.get(&segment).map(|local| local.copy.crc);
+        match self.object(segment).zip(crc) {
+            Some((object, crc)) => {
+                self.work(segment, Work::Uploading(end), Effect::Upload(object, crc));
+            }
             None => self.report(segment, None),
         }
     }
