@@ -726,8 +726,8 @@ impl<V: Guards<Guard>> Model<V> {
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
         let node = world.servers[usize::from(at)].change();
-        node.pending.retain(|pending| step.state.awaits(pending.issued.id.number));
         node.role = Some(step.state);
+        self.break_off(world, at, context);
         let mut asked = Vec::new();
         for issued in step.effects {
             match issued.effect {
@@ -748,6 +748,8 @@ impl<V: Guards<Guard>> Model<V> {
                 }
             }
         }
+        // A deletion takes effect in the role's own books at once; nobody waits for the files.
+        self.break_off(world, at, context);
         for number in asked {
             let pending = &world.servers[usize::from(at)].pending;
             let issued = pending.iter().find(|p| p.issued.id.number == number);
@@ -757,6 +759,17 @@ impl<V: Guards<Guard>> Model<V> {
             }
         }
         Some(())
+    }
+
+    /// What nobody waits for any more is broken off.
+    fn break_off(&self, world: &mut World, at: u8, context: &mut Context<'_>) {
+        let node = &world.servers[usize::from(at)];
+        let Some(role) = &node.role else { return };
+        let numbers = node.pending.iter().map(|pending| pending.issued.id.number);
+        let unwanted: Vec<_> = numbers.filter(|number| !role.awaits(*number)).collect();
+        for number in unwanted {
+            let _ = self.end_server(world, at, number, ServerOutcome::Failed, context);
+        }
     }
 
     fn end_server(

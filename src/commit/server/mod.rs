@@ -111,7 +111,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             Owed::Replica(segment) => self.replica_goes_on(segment, outcome),
             Owed::Job(segment) => self.job_goes_on(segment, outcome),
             Owed::Upload(segment) => self.upload_ended(segment, &outcome),
-            Owed::Deletion => Some(()),
+            Owed::Nothing => Some(()),
         };
         fit.ok_or(Refusal::UnfitOutcome(id))
     }
@@ -137,9 +137,15 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.tell(Effect::Show(segment, state));
     }
 
-    /// Whatever the replica waits for is waited for no more.
+    /// Whatever the replica waits for is waited for no more. Its number stays taken until it has ended, so that its
+    /// end is not taken for another's.
     fn cancel(&mut self, segment: SegmentId) {
-        self.state.outstanding.retain(|_, owed| *owed != Owed::Replica(segment));
+        let is_own = |owed: &Owed| *owed == Owed::Replica(segment);
+        let own = self.state.outstanding.iter().find(|(_, owed)| is_own(owed));
+        let number = own.map(|(number, _)| *number);
+        if let Some(number) = number {
+            self.state.outstanding.insert(number, Owed::Nothing);
+        }
     }
 
     /// An effect without an outcome.

@@ -77,7 +77,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn delete(&mut self, segment: SegmentId) {
         if self.state.durable.disk.remove(&segment).is_some() {
-            self.issue(Effect::Delete(segment), Owed::Deletion);
+            self.issue(Effect::Delete(segment), Owed::Nothing);
         }
     }
 

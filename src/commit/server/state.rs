@@ -78,10 +78,10 @@ impl State {
         self.durable.disk.get(&segment).filter(|_| sealed).map(|local| &local.copy)
     }
 
-    /// Whether an effect is still waited for. What is not may be forgotten by whoever carries it out.
+    /// Whether the end of an effect is of interest. What is not may be broken off, and ends as failed.
     #[must_use]
     pub fn awaits(&self, number: u16) -> bool {
-        self.outstanding.contains_key(&number)
+        self.outstanding.get(&number).is_some_and(|owed| *owed != Owed::Nothing)
     }
 
     /// Reingestion jobs that run (`GET /reingestSegment/jobs`), ascending.
@@ -292,6 +292,6 @@ pub enum Owed {
     Job(SegmentId),
     /// An upload for a controller.
     Upload(SegmentId),
-    /// A deletion: nobody waits for its end.
-    Deletion,
+    /// Nobody waits for its end any more; its number is free once it has come.
+    Nothing,
 }
