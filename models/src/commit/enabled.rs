@@ -107,22 +107,21 @@ impl<V: Guards<Guard>> Model<V> {
                     if world.left.failures > 0 {
                         actions.push(run(Fate::Failed));
                     }
-                    if world.left.losses > 0 {
+                    let stores = matches!(pending.issued.effect, ServerEffect::Upload(..));
+                    if world.left.losses > 0 && stores {
                         actions.push(run(Fate::Lost));
                     }
                 }
                 _ => actions.push(run(Fate::Well)),
             }
         }
-        for (segment, replicas) in world.store.ideal.segments.iter() {
-            let Some(to) = replicas.get(&ServerId(u16::from(at))) else { continue };
+        for (segment, _) in world.store.ideal.segments.iter() {
+            let to = self.transition_of(world, at, *segment);
+            // The last one is opened at once.
+            let to = to.filter(|to| !self.is_last(*segment) || *to != ReplicaState::Consuming);
+            actions.extend(to.map(|to| Action::Transition(at, *segment, to)));
             let replica = role.replica(*segment);
-            let shows = replica.map_or(ReplicaState::Offline, |replica| replica.shows);
             let work = replica.map_or(Work::Idle, |replica| replica.work);
-            if shows != *to && is_step(shows, *to) && !work.is_locked() && !work.is_in_transition()
-            {
-                actions.push(Action::Transition(at, *segment, *to));
-            }
             let Some(replica) = replica else { continue };
             let rows = replica.memory.as_ref().map_or(0, |m| m.range.end - m.range.start);
             if self.scope.stops_early && work == Work::Consuming(None) && rows > 0 {
@@ -142,6 +141,23 @@ impl<V: Guards<Guard>> Model<V> {
                 actions.push(Action::Crash(at, true));
             }
         }
+    }
+
+    /// Where Helix would have a replica go now.
+    pub(super) fn transition_of(
+        &self,
+        world: &World,
+        at: u8,
+        segment: SegmentId,
+    ) -> Option<ReplicaState> {
+        let role = world.servers[usize::from(at)].role.as_ref()?;
+        let listed = world.store.ideal.segments.get(&segment)?;
+        let to = *listed.get(&ServerId(u16::from(at)))?;
+        let replica = role.replica(segment);
+        let shows = replica.map_or(ReplicaState::Offline, |replica| replica.shows);
+        let work = replica.map_or(Work::Idle, |replica| replica.work);
+        let free = !work.is_locked() && !work.is_in_transition();
+        (is_step(shows, to) && free).then_some(to)
     }
 
     fn enabled_outside(&self, world: &World, actions: &mut Vec<Action>) {

@@ -113,8 +113,6 @@ pub(super) struct Context<'a> {
     mute: bool,
     /// Whether one was.
     muted: bool,
-    /// Whether what is read is read by a periodic task.
-    is_task: bool,
 }
 
 impl<V: Guards<Guard>> Model<V> {
@@ -201,10 +199,30 @@ impl<V: Guards<Guard>> Model<V> {
         let mut context = Context::new(tale);
         let is_fault = self.is_fault(world, &action);
         self.happen(&mut next, action, is_fault, &mut context)?;
+        self.open_last(&mut next, &mut context);
         self.forget_versions(&mut next);
         self.judge(world, &mut next, matches!(action, Action::Crash(..)));
         next.seal();
         (next != *world).then_some(next)
+    }
+
+    /// The last segment is opened as soon as it is listed. Nobody consumes it, so that it does not matter when.
+    fn open_last(&self, world: &mut World, context: &mut Context<'_>) {
+        let listed = world.store.ideal.segments.iter().map(|(id, _)| *id);
+        let last: Vec<_> = listed.filter(|id| self.is_last(*id)).collect();
+        for segment in last {
+            for at in 0..world.servers.len() as u8 {
+                if self.transition_of(world, at, segment) == Some(ReplicaState::Consuming) {
+                    let event = ServerEvent::Transition(segment, ReplicaState::Consuming);
+                    let _ = self.serve(world, at, event, context);
+                }
+            }
+        }
+    }
+
+    /// Whether a segment is never consumed.
+    pub(super) fn is_last(&self, segment: SegmentId) -> bool {
+        segment.sequence + 1 >= self.scope.segments
     }
 
     fn happen(
@@ -227,7 +245,6 @@ impl<V: Guards<Guard>> Model<V> {
             Action::Begin(at, task, pick) => {
                 let minute = u32::from(self.scope.two_names);
                 let input = Input { now_ms: EARLY_MS, minute, pick: u32::from(pick) };
-                context.is_task = true;
                 self.lead(world, at, ControllerEvent::Continue { task, input }, context)?;
             }
             Action::Transition(at, segment, to) => {
@@ -495,7 +512,8 @@ impl<V: Guards<Guard>> Model<V> {
         let process = &world.controllers[usize::from(at)];
         let pending = process.pending.iter().find(|p| p.issued.id.number == number);
         let Some(issued) = pending.map(|pending| pending.issued.clone()) else { return };
-        let Some(outcome) = self.read(world, &issued.effect, context.is_task) else { return };
+        let is_task = process.role.is_periodic(number);
+        let Some(outcome) = self.read(world, &issued.effect, is_task) else { return };
         let id = issued.id;
         let event = ControllerEvent::Outcome { id, outcome: outcome.clone() };
         let step = self.controller.step(&process.role, event);
@@ -559,11 +577,14 @@ impl<V: Guards<Guard>> Model<V> {
             return None;
         }
         let effect = pending.issued.effect.clone();
-        if let Some(outcome) = self.read(world, &effect, context.is_task) {
+        if let Some(outcome) = self.read(world, &effect, process.role.is_periodic(number)) {
             let asked = self.end_controller(world, at, number, outcome, context)?;
             let next = asked.first().copied().filter(|next| self.is_next(world, at, *next));
             return match next {
-                Some(next) => self.run_controller(world, at, next, fate, context),
+                Some(next) => {
+                    context.tale.goes_on(world, at, next);
+                    self.run_controller(world, at, next, fate, context)
+                }
                 None => (fate != Fate::Lost).then_some(()),
             };
         }
@@ -753,7 +774,7 @@ impl<V: Guards<Guard>> Model<V> {
         for number in asked {
             let pending = &world.servers[usize::from(at)].pending;
             let issued = pending.iter().find(|p| p.issued.id.number == number);
-            let read = issued.and_then(|p| server_read(world, &p.issued.effect));
+            let read = issued.and_then(|p| at_once(world, &p.issued.effect));
             if let Some(outcome) = read {
                 let _ = self.end_server(world, at, number, outcome, context);
             }
@@ -816,9 +837,9 @@ impl<V: Guards<Guard>> Model<V> {
                 world.store.change().objects.insert(object, Sealed { crc, rows });
                 ServerOutcome::Applied
             }
-            ServerEffect::Download(segment, source) => download(world, segment, source),
             ServerEffect::Delete(_) => ServerOutcome::Applied,
             ServerEffect::ReadRecord(_)
+            | ServerEffect::Download(..)
             | ServerEffect::ReadView
             | ServerEffect::Report(..)
             | ServerEffect::Show(..) => return None,
@@ -842,7 +863,7 @@ impl<V: Guards<Guard>> Model<V> {
 
     /// Whether the stream has anything to say at this offset to a consumer of this segment.
     pub(super) fn may_fetch(&self, segment: SegmentId, offset: u64) -> bool {
-        segment.sequence + 1 < self.scope.segments && offset < self.stream_end()
+        !self.is_last(segment) && offset < self.stream_end()
     }
 
     pub(super) fn stream_end(&self) -> u64 {
@@ -938,7 +959,7 @@ impl<V: Guards<Guard>> Model<V> {
 
 impl<'a> Context<'a> {
     fn new(tale: &'a mut Tale) -> Self {
-        Self { tale, mute: false, muted: false, is_task: false }
+        Self { tale, mute: false, muted: false }
     }
 }
 
@@ -951,18 +972,19 @@ fn writes_back(effect: &ControllerEffect) -> bool {
     )
 }
 
-fn server_read(world: &World, effect: &ServerEffect) -> Option<ServerOutcome> {
+/// Reads, and downloads, which are reads as well.
+fn at_once(world: &World, effect: &ServerEffect) -> Option<ServerOutcome> {
     match effect {
         ServerEffect::ReadRecord(id) => {
             let stored = world.store.records.get(id);
             Some(ServerOutcome::Record(stored.map(|stored| stored.record.clone())))
         }
         ServerEffect::ReadView => Some(ServerOutcome::View(world.store.view.clone())),
+        ServerEffect::Download(id, source) => Some(download(world, *id, *source)),
         ServerEffect::PollRecord(_)
         | ServerEffect::Fetch(..)
         | ServerEffect::Build(..)
         | ServerEffect::Upload(..)
-        | ServerEffect::Download(..)
         | ServerEffect::Delete(_)
         | ServerEffect::Call(_)
         | ServerEffect::Report(..)

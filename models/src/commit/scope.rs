@@ -127,7 +127,7 @@ impl Scope {
         };
         let mut parts =
             vec![mode.to_string(), format!("{} segments of {} rows", self.segments, self.rows)];
-        parts.push("2 replicas, reads at once".into());
+        parts.push("2 replicas; reads at once, the last segment opened at once".into());
         let counted = [
             (budget.server_crashes, "server crash"),
             (budget.deaths, "server that stays away"),

@@ -88,6 +88,17 @@ impl Tale {
         });
     }
 
+    /// A read was followed by its write: that is what is told.
+    pub(super) fn goes_on(&mut self, world: &World, controller: u8, number: u16) {
+        let Some(line) = self.lines.as_mut().and_then(|lines| lines.last_mut()) else { return };
+        let mut pending = world.controllers[usize::from(controller)].pending.iter();
+        let next = pending.find(|pending| pending.issued.id.number == number);
+        if let Some(next) = next.filter(|next| !is_read(&next.issued.effect)) {
+            let fate = line.action.find(" (").map_or(String::new(), |at| line.action[at..].into());
+            line.action = format!("{}{fate}", of_controller(&next.issued.effect));
+        }
+    }
+
     pub(super) fn compares(&mut self, applied: bool) {
         if !applied {
             self.add(|| "refused: it is not as expected".into());
@@ -195,10 +206,20 @@ fn fated(fate: Fate) -> &'static str {
     }
 }
 
+fn is_read(effect: &ControllerEffect) -> bool {
+    matches!(
+        effect,
+        ControllerEffect::ReadRecord(_)
+            | ControllerEffect::ListRecords(_)
+            | ControllerEffect::ReadIdeal
+            | ControllerEffect::ReadView
+    )
+}
+
 fn of_controller(effect: &ControllerEffect) -> String {
     match effect {
         ControllerEffect::ReadRecord(id) => {
-            format!("reads the record of {} and goes on", name(*id))
+            format!("reads the record of {}", name(*id))
         }
         ControllerEffect::ListRecords(_) => "reads all records".into(),
         ControllerEffect::WriteRecord(id, record, expected) => {
@@ -210,7 +231,7 @@ fn of_controller(effect: &ControllerEffect) -> String {
             format!("{how} the record of {}: {}", name(*id), record_text(record))
         }
         ControllerEffect::DeleteRecord(id) => format!("deletes the record of {}", name(*id)),
-        ControllerEffect::ReadIdeal => "reads and writes the ideal state".into(),
+        ControllerEffect::ReadIdeal => "reads the ideal state".into(),
         ControllerEffect::WriteIdeal(_, changes) => {
             let all: Vec<_> = changes.iter().map(change_text).collect();
             format!("writes the ideal state: {}", all.join(", "))

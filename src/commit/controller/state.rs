@@ -101,6 +101,12 @@ impl State {
         })
     }
 
+    /// Whether an outstanding effect belongs to a periodic task.
+    #[must_use]
+    pub fn is_periodic(&self, number: u16) -> bool {
+        matches!(self.outstanding.get(&number), Some(Owed::Chore(_)))
+    }
+
     /// Whether nothing is under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
