@@ -43,8 +43,6 @@ pub enum Guard {
     AnyStatus,
     /// `uploaded-is-done`
     UploadedIsDone,
-    /// `keep-end`
-    KeepEnd,
     /// `in-order`
     InOrder,
     /// `whole-range`
@@ -61,7 +59,7 @@ pub enum Guard {
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 25] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -81,7 +79,6 @@ impl Guard {
         Self::ResetErrorOnly,
         Self::AnyStatus,
         Self::UploadedIsDone,
-        Self::KeepEnd,
         Self::InOrder,
         Self::WholeRange,
         Self::GapByAll,
@@ -113,7 +110,6 @@ impl Guard {
             Self::ResetErrorOnly => "reset-error-only",
             Self::AnyStatus => "any-status",
             Self::UploadedIsDone => "uploaded-is-done",
-            Self::KeepEnd => "keep-end",
             Self::InOrder => "in-order",
             Self::WholeRange => "whole-range",
             Self::GapByAll => "gap-by-all",
@@ -184,9 +180,6 @@ impl Guard {
                 "A segment past consumption whose ideal state still says consuming is repaired whatever its status and the table's mode."
             }
             Self::UploadedIsDone => "A segment that was replaced by an upload counts as committed.",
-            Self::KeepEnd => {
-                "Retention spares the segment with the highest end of a partition, whatever its status."
-            }
             Self::InOrder => {
                 "A segment of an ordered table is not read again after later ones, unless the operator says so."
             }
@@ -235,7 +228,6 @@ impl Guard {
             Self::ResetErrorOnly => &["R10", "#19909"],
             Self::AnyStatus => &["R8", "C12"],
             Self::UploadedIsDone => &["C1"],
-            Self::KeepEnd => &["R12"],
             Self::InOrder => &["C15"],
             Self::WholeRange => &["R9"],
             Self::GapByAll => &["R9"],

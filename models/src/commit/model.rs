@@ -774,12 +774,44 @@ impl<V: Guards<Guard>> Model<V> {
         for number in asked {
             let pending = &world.servers[usize::from(at)].pending;
             let issued = pending.iter().find(|p| p.issued.id.number == number);
-            let read = issued.and_then(|p| at_once(world, &p.issued.effect));
+            let read = issued.and_then(|p| {
+                let effect = &p.issued.effect;
+                at_once(world, effect).or_else(|| self.alone(world, at, number, effect))
+            });
             if let Some(outcome) = read {
                 let _ = self.end_server(world, at, number, outcome, context);
             }
         }
         Some(())
+    }
+
+    /// What a reingestion reads and builds is nobody else's matter, unless the stream may still forget something or a
+    /// build may still fail: then it is done at once.
+    fn alone(
+        &self,
+        world: &World,
+        at: u8,
+        number: u16,
+        effect: &ServerEffect,
+    ) -> Option<ServerOutcome> {
+        let left = &world.left;
+        let role = world.servers[usize::from(at)].role.as_ref()?;
+        if !role.is_of_job(number) || left.expiries > 0 || left.failures > 0 {
+            return None;
+        }
+        match effect {
+            ServerEffect::Fetch(segment, offset) => self.fetch(world, *segment, *offset),
+            ServerEffect::Build(segment, rows) => Some(self.build(world, at, *segment, rows)),
+            ServerEffect::ReadRecord(_)
+            | ServerEffect::PollRecord(_)
+            | ServerEffect::ReadView
+            | ServerEffect::Upload(..)
+            | ServerEffect::Download(..)
+            | ServerEffect::Delete(_)
+            | ServerEffect::Call(_)
+            | ServerEffect::Report(..)
+            | ServerEffect::Show(..) => None,
+        }
     }
 
     /// What nobody waits for any more is broken off.

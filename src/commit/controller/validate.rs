@@ -7,6 +7,7 @@ use super::super::completion::Mode;
 use super::super::effect::{Change, ControllerEffect as Effect};
 use super::super::event::{ControllerOutcome as Outcome, Found, Input, Task};
 use super::super::guard::Guard;
+use super::super::invariant::second_head;
 use super::super::object::{
     IdealState, Record, ReplicaState, Replicas, SegmentId, Status, Version,
 };
@@ -71,7 +72,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         records: &[(SegmentId, Found)],
     ) -> Option<Plan> {
         let Task::Validate(partition) = task else { return None };
-        if ideal.is_paused {
+        // Either fails the run for the whole table, upstream as well (dossier 9.1).
+        let recorded = |id| records.iter().any(|(other, _)| *other == id);
+        let unrecorded = ideal.of(partition).any(|(id, _)| !recorded(id));
+        if ideal.is_paused || unrecorded || second_head(ideal).is_some() {
             return None;
         }
         let listed = |id: &SegmentId| ideal.segments.contains_key(id);

@@ -84,6 +84,12 @@ impl State {
         self.outstanding.get(&number).is_some_and(|owed| *owed != Owed::Nothing)
     }
 
+    /// Whether an outstanding effect belongs to a reingestion.
+    #[must_use]
+    pub fn is_of_job(&self, number: u16) -> bool {
+        matches!(self.outstanding.get(&number), Some(Owed::Job(_)))
+    }
+
     /// Reingestion jobs that run (`GET /reingestSegment/jobs`), ascending.
     pub fn jobs(&self) -> impl Iterator<Item = (SegmentId, &Job)> {
         self.jobs.iter().map(|(id, job)| (*id, job))
