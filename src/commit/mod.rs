@@ -48,10 +48,13 @@ pub mod event;
 pub mod guard;
 pub mod invariant;
 pub mod message;
+pub mod name;
 pub mod object;
 pub mod server;
+pub mod temporary;
 #[cfg(feature = "weaken")]
 pub mod upstream;
+pub mod wire;
 
 pub use controller::Controller;
 pub use effect::{ControllerEffect, ServerEffect};

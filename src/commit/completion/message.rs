@@ -74,6 +74,21 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::TimeLimit,
+        Self::RowLimit,
+        Self::EndOfPartitionGroup,
+        Self::ForceCommitMessageReceived,
+        Self::IndexCapacityThresholdBreached,
+    ];
+
+    /// The reason of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    }
+
     /// Whether the others stop at the same offset, so that the first reporter may win at once. A forced commit
     /// lost that shortcut in #10479 (C11).
     #[must_use]

@@ -8,6 +8,24 @@
 //! on with the [`Outcome`]. Upstream holds the machine's lock meanwhile, so that other messages of the segment
 //! wait: here they are refused ([`Refusal::Busy`]) and delivered again by the caller, with the time at which they
 //! came.
+//!
+//! Times need not grow from message to message, as one that had to wait is older than what came after it. Which
+//! servers are replicas the machine does not know: it counts whoever reports, as upstream does, and compares with
+//! how many replicas metadata names. A sender whose name means nothing is turned away by whoever reads names.
+//!
+//! # Verified and upstream
+//!
+//! One algorithm, upstream's; it differs in four decisions, each a [`Rule`]:
+//!
+//! | rule | verified | upstream in August 2026 |
+//! |---|---|---|
+//! | [`Rule::UploadedIsDone`] | a segment that was replaced is committed | the same, since #15062 |
+//! | [`Rule::WinnerStarts`] | a start by another than the winner is answered HOLD | anybody starts, at its own offset (R4) |
+//! | [`Rule::KeepFromRecord`] | before KEEP during a commit metadata is read | the machine's memory is enough (N2) |
+//! | [`Rule::ResumeCommit`] | COMMITTING in metadata: KEEP, CATCH_UP and the end of the commit go on from there | all begins again and fails for ever (R5, R8) |
+//!
+//! Kept although they look odd, as they cost time and nothing else: anybody may extend a lease; a replica that
+//! reported and then gave up may win; a winner that reports again during its commit ends the machine.
 
 mod answer;
 mod consumed;

@@ -70,10 +70,22 @@ impl Rules {
         committing: Committing::Keep,
     };
 
+    /// The same without one rule, to see what breaks.
+    #[cfg(feature = "weaken")]
+    #[must_use]
+    pub fn without(self, rule: Rule) -> Self {
+        match rule {
+            Rule::UploadedIsDone => Self { uploaded_is_done: false, ..self },
+            Rule::WinnerStarts => Self { winner_starts: false, ..self },
+            Rule::KeepFromRecord => Self { keep_from_record: false, ..self },
+            Rule::ResumeCommit => Self { committing: Committing::Hold, ..self },
+        }
+    }
+
     /// Those rules for which this holds; for the role that asks its guards. One without `ResumeCommit` does as
     /// upstream in 2026-08.
     #[must_use]
-    #[cfg_attr(not(test), allow(dead_code))]
+    #[allow(dead_code)]
     pub(crate) fn keeping(keeps: impl Fn(Rule) -> bool) -> Self {
         Self {
             uploaded_is_done: keeps(Rule::UploadedIsDone),

@@ -15,7 +15,7 @@ pub struct Turn {
     /// The answer or the demand.
     pub said: Said,
     /// A commit began that took longer than it could at first, ms since the machine's start: the table's longest,
-    /// to be given back in [`Found::longest_ms`].
+    /// to be given back in [`super::Found::longest_ms`].
     pub longest_ms: Option<u64>,
     /// The rules that decided: without them it would have gone another way.
     pub decided_by: Vec<Rule>,
