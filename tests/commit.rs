@@ -1,12 +1,11 @@
 //! The roles of commit, event by event: the three steps, reingestion with each of its answers, refusals.
 
+use surehold::collections::Table;
 use surehold::commit::completion::{Answer, Kind, Mode, Reason};
 use surehold::commit::controller::{self, Controller};
 use surehold::commit::effect::{Change, Expected};
 use surehold::commit::event::{ControllerOutcome, Found, ServerOutcome};
-use surehold::commit::message::{
-    Ask, Caller, Order, ReingestStatus, Report, Request, Tell,
-};
+use surehold::commit::message::{Ask, Caller, Order, ReingestStatus, Report, Request, Tell};
 use surehold::commit::object::{
     ControllerId, Crc, IdealState, Location, ObjectId, PartitionId, Range, Record, ReplicaState,
     Rows, Sealed, SegmentId, ServerId, Status, TableConfig, Version,
@@ -15,7 +14,6 @@ use surehold::commit::server::{self, Server};
 use surehold::commit::{
     ControllerEffect, ControllerEvent, Input, Refusal, ServerEffect, ServerEvent, Task,
 };
-use surehold::collections::Table;
 use surehold::{EffectId, Machine};
 
 const S0: ServerId = ServerId(0);
@@ -99,8 +97,7 @@ impl Leader {
 
     fn hear(&mut self, from: ServerId, body: Ask) -> Vec<ControllerEffect> {
         let request = Request { segment: segment(0), body };
-        let event =
-            ControllerEvent::Received { caller: caller(from), request, input: input() };
+        let event = ControllerEvent::Received { caller: caller(from), request, input: input() };
         self.take(event).expect("it is taken")
     }
 
@@ -138,10 +135,8 @@ fn a_commit_is_three_steps_of_one_operation_each() {
     assert_eq!(leader.end(ControllerOutcome::Applied), [ControllerEffect::ReadIdeal]);
     let ideal = listed(&[(0, ReplicaState::Consuming)]);
     let asks = leader.end(ControllerOutcome::Ideal(ideal, Version(8)));
-    let changes = vec![
-        Change::Set(segment(0), ReplicaState::Online),
-        Change::Add(segment(1), vec![S0, S1]),
-    ];
+    let changes =
+        vec![Change::Set(segment(0), ReplicaState::Online), Change::Add(segment(1), vec![S0, S1])];
     assert_eq!(asks, [ControllerEffect::WriteIdeal(Version(8), changes)]);
     let asks = leader.end(ControllerOutcome::Applied);
     assert_eq!(asks, [ControllerEffect::Answer(caller(S0), Answer::CommitContinue)]);
@@ -190,8 +185,7 @@ fn whoever_does_not_lead_says_so_and_begins_no_task() {
 #[test]
 fn a_message_waits_while_the_segment_is_worked_on() {
     let mut leader = Leader::committing();
-    let request =
-        Request { segment: segment(0), body: Ask::Say(110, Kind::Consumed(None)) };
+    let request = Request { segment: segment(0), body: Ask::Say(110, Kind::Consumed(None)) };
     let event = ControllerEvent::Received { caller: caller(S1), request, input: input() };
     assert_eq!(leader.take(event), Err(Refusal::Busy(segment(0))));
 }
@@ -387,7 +381,10 @@ fn concurrent_reingestions_conflict_or_are_too_many() {
     assert_eq!(replica.reingest(0), [answers(ReingestStatus::Conflict)]);
     replica.reingest(1);
     assert_eq!(replica.reingest(2), [answers(ReingestStatus::TooMany)]);
-    assert_eq!(replica.state.jobs().map(|(id, _)| id).collect::<Vec<_>>(), [segment(0), segment(1)]);
+    assert_eq!(
+        replica.state.jobs().map(|(id, _)| id).collect::<Vec<_>>(),
+        [segment(0), segment(1)]
+    );
 }
 
 /// Reads exactly the range, and knows what was missing; the permit is given back whatever happens.

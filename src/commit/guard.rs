@@ -199,10 +199,19 @@ impl Guard {
         }
     }
 
-    /// Whether it is a second line of defence: while the others are kept, nothing here shows that it is needed.
+    /// Whether it is a second line of defence: while the others are kept, no scope here shows that it is needed, alone
+    /// or together with others. Each stands against something that the dossier describes and the scopes do not reach yet.
     #[must_use]
     pub fn is_second_line(self) -> bool {
-        matches!(self, Self::DoneAgain | Self::NoAgeRefusal | Self::UploadedIsDone)
+        matches!(
+            self,
+            Self::CreateIfAbsent
+                | Self::ObjectBeforeDone
+                | Self::UploadedIsDone
+                | Self::InOrder
+                | Self::CutAtEnd
+                | Self::LocalFirst
+        )
     }
 
     /// The cases, holes and dossier sections that it answers.

@@ -180,10 +180,10 @@ fn ours() -> Vec<Scope> {
                 Budget { controller_crashes: 1, ..NONE },
             )
         },
-        single(base(
+        nightly(single(base(
             "dead-server",
             "A server with the only copy never returns (N1).",
             Budget { server_crashes: 1, deaths: 1, failures: 1, ..NONE },
-        )),
+        ))),
     ]
 }

@@ -30,7 +30,8 @@ pub fn upstream() -> Vec<Run> {
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 21] = [
+    let broken: [Row; 22] = [
+        (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
         (Pr14741, "sane-controller-crash", Recoverable),
@@ -53,8 +54,11 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-toggle", Recoverable),
         (Aug2026, "sane-blocking-leader", RightObject),
     ];
-    let whole: [Row; 2] =
-        [(Pr14920, "sane-failed-upload", Served), (Aug2026, "sane-failed-upload", Served)];
+    let whole: [Row; 3] = [
+        (Pr14920, "sane-server-crash", Served),
+        (Pr14920, "sane-failed-upload", Served),
+        (Aug2026, "sane-failed-upload", Served),
+    ];
     let run = |(release, name, property): Row, expected| {
         Run::asked(Variant::Upstream(release), known(name), property, expected)
     };
@@ -65,16 +69,18 @@ pub fn upstream() -> Vec<Run> {
 /// The verified protocol without some guards.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AnyStatus, DoneAgain, EndFromMetadata, GapByAll, KeepMemory, ListedOnly, MatchRange,
-        NoAgeRefusal, NoCleanUp, OneHead, OwnObject, Rebuild, ResetErrorOnly, ResetErrors,
-        RetryCommitting, RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
+        AnyStatus, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll, InOrder,
+        KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp, ObjectBeforeDone,
+        OneHead, OwnObject, Rebuild, Reingest, ResetErrorOnly, ResetErrors, RetryCommitting,
+        RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
     };
     use Property::{
         CopyKept, ListedHasRecord, NoLostUpdate, OneEnd, OneHead as OneHeadKept, Recoverable,
         RightObject, TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 14] = [
+    let noticed: [Row; 15] = [
+        (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R7", "C18"], &[RetryCompares], "slow", NoLostUpdate),
         (&["C4"], &[RetryCommitting], "failed-upload", Recoverable),
@@ -90,7 +96,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R10"], &[ResetErrorOnly, KeepMemory], "failed-upload", CopyKept),
         (&["R5"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
     ];
-    let unnoticed: [Row; 12] = [
+    let unnoticed: [Row; 17] = [
         (&["R1", "R2"], &[NoCleanUp], "lost-reply", ListedHasRecord),
         (&["R2", "C3"], &[DoneAgain], "lost-reply", Recoverable),
         (&["R1", "C4"], &[NoAgeRefusal], "sane-slow", ListedHasRecord),
@@ -103,6 +109,11 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R10", "R11"], &[KeepMemory], "failed-upload", CopyKept),
         (&["R5"], &[Rebuild], "leader-change", Recoverable),
         (&["C1"], &[UploadedIsDone], "rewrite", RightObject),
+        (&["N3"], &[CreateIfAbsent], "two-names", Recoverable),
+        (&["N1", "C5"], &[ObjectBeforeDone], "failed-upload", Recoverable),
+        (&["R11", "C20"], &[CutAtEnd], "calm", Recoverable),
+        (&["N4"], &[LocalFirst], "lost-reply", CopyKept),
+        (&["C15"], &[InOrder], "failed-upload", Recoverable),
     ];
     let mutant = |(holes, guards, name, property): Row, expected| {
         let variant = Variant::Without(guards.to_vec());

@@ -115,7 +115,13 @@ impl State {
 
     /// Versions of the ideal state, and of records, that it holds for a later write.
     pub fn versions_held(&self) -> impl Iterator<Item = (Option<SegmentId>, Version)> {
-        self.chores.values().filter_map(|chore| match chore {
+        let of_refills = self.refills.iter().filter_map(|((id, _), refill)| match &refill.stage {
+            RefillStage::Listing(found)
+            | RefillStage::Asking(found, _)
+            | RefillStage::Promoting(found) => Some((Some(*id), found.version)),
+            RefillStage::Reading | RefillStage::Writing | RefillStage::Viewing => None,
+        });
+        let of_chores = self.chores.values().filter_map(|chore| match chore {
             Chore::Validate(Validate::Records(_, _, version))
             | Chore::Validate(Validate::Creating(version, _)) => Some((None, *version)),
             Chore::Retry(Retry::View(stale) | Retry::Uploading(stale)) => {
@@ -125,7 +131,8 @@ impl State {
             Chore::Retry(Retry::Records(_) | Retry::Writing(_))
             | Chore::Validate(Validate::Ideal(_) | Validate::Writing)
             | Chore::Repair(_) => None,
-        })
+        });
+        of_refills.chain(of_chores)
     }
 }
 
