@@ -199,6 +199,21 @@ impl Guard {
         }
     }
 
+    /// Whether it gives every operation of some kind its form, or refuses only where another one fails to, so that it
+    /// does not show as deciding any one step.
+    #[must_use]
+    pub fn is_form(self) -> bool {
+        matches!(
+            self,
+            Self::NoCleanUp
+                | Self::CreateIfAbsent
+                | Self::OneHead
+                | Self::OwnObject
+                | Self::NoAgeRefusal
+                | Self::RetryCompares
+        )
+    }
+
     /// Whether it is a second line of defence: while the others are kept, no scope here shows that it is needed, alone
     /// or together with others. Each stands against something that the dossier describes and the scopes do not reach yet.
     #[must_use]

@@ -123,11 +123,19 @@ fn ours() -> Vec<Scope> {
             Budget { losses: 1, ..NONE },
         ),
         base("failed-upload", "A build or an upload fails (C5).", Budget { failures: 1, ..NONE }),
-        single(base(
+        nightly(single(base(
             "crash-expiry",
             "All memory of a range is gone, and the stream forgets it (R9).",
             Budget { server_crashes: 1, expiries: 1, ..NONE },
-        )),
+        ))),
+        Scope {
+            goal: None,
+            ..single(base(
+                "dead-expiry",
+                "A server stays away, and the stream forgets what it may still have: nothing is recorded as lost (R9).",
+                Budget { server_crashes: 1, deaths: 1, expiries: 1, ..NONE },
+            ))
+        },
         nightly(early(base(
             "crash-expiry-two",
             "So with two rows, and replicas that stop where they like (R11).",
