@@ -271,7 +271,7 @@ impl View {
         state: ReplicaState,
     ) -> impl Iterator<Item = ServerId> {
         let replicas = self.segments.get(&segment).into_iter();
-        let all = replicas.flat_map(|replicas| replicas.iter());
+        let all = replicas.flat_map(Replicas::iter);
         all.filter(move |(_, is)| **is == state).map(|(server, _)| *server)
     }
 }

@@ -130,6 +130,7 @@ fn ours() -> Vec<Scope> {
         ))),
         Scope {
             goal: None,
+            tier: Tier::Nightly,
             ..single(base(
                 "dead-expiry",
                 "A server stays away, and the stream forgets what it may still have: nothing is recorded as lost (R9).",

@@ -25,12 +25,10 @@ pub fn verified(tier: Tier) -> Vec<Run> {
 
 /// Upstream's variants: what breaks where, and what #14920 mends.
 pub fn upstream() -> Vec<Run> {
-    use Property::{
-        CopyKept, ListedHasRecord, NoLostUpdate, Recoverable, RightObject, Served, WholeRows,
-    };
+    use Property::{CopyKept, ListedHasRecord, Recoverable, RightObject, Served, WholeRows};
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 22] = [
+    let broken: [Row; 20] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -48,8 +46,6 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-slow", Recoverable),
         (Aug2026, "sane-lost-reply", ListedHasRecord),
         (Aug2026, "sane-failed-upload", CopyKept),
-        (Aug2026, "sane-server-crash", RightObject),
-        (Aug2026, "sane-server-crash", NoLostUpdate),
         (Aug2026, "sane-crash-expiry", WholeRows),
         (Aug2026, "sane-toggle", Recoverable),
         (Aug2026, "sane-blocking-leader", RightObject),

@@ -7,7 +7,7 @@ use super::super::effect::{Change, ControllerEffect as Effect, Expected};
 use super::super::event::{ControllerOutcome as Outcome, Found};
 use super::super::guard::Guard;
 use super::super::object::{
-    IdealState, Location, ObjectId, Record, ReplicaState, SegmentId, Status, Version,
+    IdealState, Location, ObjectId, Record, ReplicaState, Replicas, SegmentId, Status, Version,
 };
 use super::Turn;
 use super::state::{Errand, Owed, Stage};
@@ -55,7 +55,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.look_again(segment, errand);
             }
             (Stage::Finding, Outcome::Records(records)) => {
-                self.found_next(segment, errand, &records)
+                self.found_next(segment, errand, &records);
             }
             (Stage::Creating(next), Outcome::Applied) => self.switch(segment, errand, next),
             (Stage::Creating(next), Outcome::Precondition) => self.switch(segment, errand, next),
@@ -101,13 +101,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             (Stage::Restarting, Outcome::Ideal(ideal, _)) => {
                 let replicas = ideal.segments.get(&segment).into_iter();
-                for (server, _) in replicas.flat_map(|replicas| replicas.iter()) {
+                for (server, _) in replicas.flat_map(Replicas::iter) {
                     self.tell(Effect::Reset(segment, *server));
                 }
                 self.end(segment, errand, true);
             }
             (_, Outcome::Failed | Outcome::Unknown | Outcome::Precondition) => {
-                self.fail(segment, errand)
+                self.fail(segment, errand);
             }
             (
                 _,
