@@ -1,10 +1,10 @@
 //! Renews or checks what is committed of the verdicts.
 //!
 //! `verdicts renew` runs every documented run, writes `models/goldens/verdicts.json` and renews the tables of
-//! the README. `verdicts check` runs them and fails if anything differs from what is committed. `verdicts compare
-//! FILE` does so with what `surehold check --format json` has written, and runs nothing. `verdicts beyond` runs what
-//! is too large for every check, one after the other with 12 GiB and 20 minutes each, and writes
-//! `models/goldens/beyond.json`.
+//! the README; `verdicts renew PROTOCOL` runs those of one protocol and keeps the others. `verdicts check` runs them
+//! and fails if anything differs from what is committed. `verdicts compare FILE` does so with what
+//! `surehold check --format json` has written, and runs nothing. `verdicts beyond` runs what is too large for every
+//! check, one after the other with 12 GiB and 20 minutes each, and writes `models/goldens/beyond.json`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use surehold_models::everything;
 use surehold_models::explore::Options;
 use surehold_models::rebalance::runs::Rebalance;
 use surehold_models::report::{Row, renew};
-use surehold_models::runs::{Manner, Protocol as _, limited_to};
+use surehold_models::runs::{Manner, Protocol as _, SharedRun, limited_to};
 
 #[global_allocator]
 static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -25,13 +25,18 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("compare") {
         return compare(&std::env::args().nth(2).expect("compare takes a file"));
     }
-    if std::env::args().nth(1).as_deref() == Some("beyond") {
+    let command = std::env::args().nth(1);
+    if command.as_deref() == Some("beyond") {
         return run_beyond();
     }
-    let rows = run_all();
+    let only = std::env::args().nth(2).filter(|_| command.as_deref() == Some("renew"));
+    let rows = match only {
+        Some(protocol) => renewed(&protocol),
+        None => run_all(everything::documented()),
+    };
     let golden = root().join("models/goldens/verdicts.json");
     let text = serde_json::to_string_pretty(&rows).expect("rows are plain data") + "\n";
-    match std::env::args().nth(1).as_deref() {
+    match command.as_deref() {
         Some("renew") => {
             std::fs::create_dir_all(root().join("models/goldens")).expect("goldens can be written");
             std::fs::write(golden, text).expect("goldens can be written");
@@ -54,7 +59,7 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         _ => {
-            eprintln!("usage: verdicts renew|check|compare FILE");
+            eprintln!("usage: verdicts renew [PROTOCOL]|check|compare FILE|beyond");
             ExitCode::from(2)
         }
     }
@@ -124,9 +129,21 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The committed rows, those of one protocol run again; in the order of the tables.
+fn renewed(protocol: &str) -> Vec<Row> {
+    let golden = root().join("models/goldens/verdicts.json");
+    let text = std::fs::read_to_string(golden).expect("goldens are committed");
+    let mut rows: Vec<Row> = serde_json::from_str(&text).expect("goldens are JSON");
+    rows.retain(|row| row.protocol != protocol);
+    let runs = everything::documented().into_iter().filter(|run| run.protocol() == protocol);
+    rows.extend(run_all(runs.collect()));
+    let order = everything::protocols().map(|known| known.name());
+    rows.sort_by_key(|row| order.iter().position(|name| *name == row.protocol));
+    rows
+}
+
 /// Two runs at a time, as the machines have two cores; rows in the order of the tables.
-fn run_all() -> Vec<Row> {
-    let runs = everything::documented();
+fn run_all(runs: Vec<SharedRun>) -> Vec<Row> {
     let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::commit::runs::Commit;
 use crate::compaction::runs::Compaction;
 use crate::rebalance::runs::Rebalance;
 use crate::runs::{AnyRun, Card, Expected, Mutant, Protocol, Run, SharedRun, Variant};
@@ -48,8 +49,8 @@ pub struct GuardCard {
 }
 
 /// All of them, in the order in which they are checked.
-pub fn protocols() -> [&'static dyn AnyProtocol; 2] {
-    [&Compaction, &Rebalance]
+pub fn protocols() -> [&'static dyn AnyProtocol; 3] {
+    [&Compaction, &Rebalance, &Commit]
 }
 
 fn shared<P: Protocol>(run: Run<P>) -> SharedRun {

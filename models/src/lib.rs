@@ -5,6 +5,7 @@
 
 #[cfg(feature = "checker")]
 pub mod command;
+pub mod commit;
 pub mod compaction;
 #[cfg(feature = "checker")]
 pub mod everything;

@@ -313,12 +313,12 @@ pub fn mutant_table(rows: &[Row], protocol: &dyn AnyProtocol) -> String {
     text
 }
 
-/// The names of the generated parts, for compaction and for rebalance.
-const PARTS: [[&str; 2]; 4] = [
-    ["verified", "verified-rebalance"],
-    ["upstream", "upstream-rebalance"],
-    ["guards", "guards-rebalance"],
-    ["mutants", "mutants-rebalance"],
+/// The names of the generated parts, for compaction, rebalance and commit.
+const PARTS: [[&str; 3]; 4] = [
+    ["verified", "verified-rebalance", "verified-commit"],
+    ["upstream", "upstream-rebalance", "upstream-commit"],
+    ["guards", "guards-rebalance", "guards-commit"],
+    ["mutants", "mutants-rebalance", "mutants-commit"],
 ];
 
 /// The README with each generated part renewed, from the verdicts of every check and of what is beyond. A part lies between `<!-- NAME -->` and `<!-- end NAME -->`.
@@ -337,7 +337,8 @@ pub fn renew(readme: &str, rows: &[Row], beyond: &[Row]) -> Result<String, &'sta
         let name = protocol.name();
         let [verified, upstream, guards, mutants] = PARTS.map(|part| match name {
             "compaction" => part[0],
-            _ => part[1],
+            "rebalance" => part[1],
+            _ => part[2],
         });
         parts.push((verified, verified_table(rows, name)));
         parts.push((upstream, upstream_table(rows, name)));

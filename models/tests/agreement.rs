@@ -9,13 +9,14 @@
 use std::hash::Hash;
 
 use surehold::Verified;
+use surehold::commit::{Controller, Server, controller, server};
 use surehold_models::explore::{
     Judged, Options, Verdict, agree, agree_exact, explore, second_opinion,
 };
 use surehold_models::report::Row;
 use surehold_models::runs::Manner;
 use surehold_models::tier::Tier;
-use surehold_models::{compaction, rebalance};
+use surehold_models::{commit, compaction, rebalance};
 
 /// What both checkers can explore.
 trait Both:
@@ -76,6 +77,17 @@ fn of_rebalance(at_most: u64) -> Vec<(&'static str, impl Both)> {
     chosen.map(|run| (run.scope.name, model(&run))).collect()
 }
 
+fn of_commit(at_most: u64) -> Vec<(&'static str, impl Both)> {
+    let runs = commit::verdicts::verified(Tier::Ci).into_iter();
+    let chosen = runs.filter(|run| is_chosen(run.scope.name, at_most));
+    let model = |run: &_| {
+        let controller = Controller::new(controller::Limits::default());
+        let server = Server::new(server::Limits::default());
+        commit::runs::model(controller, server, run, &Manner::default())
+    };
+    chosen.map(|run| (run.scope.name, model(&run))).collect()
+}
+
 fn stateright_agrees_on(models: Vec<(&str, impl Both)>) {
     assert!(models.len() >= 4, "some scopes are small enough for every test run");
     for (name, model) in models {
@@ -111,6 +123,16 @@ fn stateright_agrees_on_compaction() {
 #[test]
 fn stateright_agrees_on_rebalance() {
     stateright_agrees_on(of_rebalance(u64::MAX));
+}
+
+#[test]
+fn stateright_agrees_on_commit() {
+    stateright_agrees_on(of_commit(u64::MAX));
+}
+
+#[test]
+fn exact_states_and_another_seed_agree_on_commit() {
+    exact_states_and_another_seed_agree_on(of_commit(EXACT));
 }
 
 #[test]

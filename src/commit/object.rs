@@ -1,21 +1,293 @@
-//! Names of things, and what metadata says of a segment.
+//! Names of things, what metadata says of a segment, and what a copy of it holds.
 
-/// A server: a replica consumes on it. Its name stays the same when it starts again.
+use super::completion::Mode;
+use crate::collections::Table;
+
+/// A partition of the table's stream, by the table's own numbering (dossier 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct PartitionId(pub u16);
+
+/// A segment of one table, by what its name says besides the table. It is another segment if it was created in
+/// another minute (dossier 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct SegmentId {
+    /// The partition.
+    pub partition: PartitionId,
+    /// Its place in the chain, from 0.
+    pub sequence: u32,
+    /// When it was created, in minutes since the epoch.
+    pub minute: u32,
+}
+
+/// An offset of a stream, as its place in the stream's own order. The end of a range is exclusive.
+pub type Offset = u64;
+
+/// A server: one replica of a segment lives on it. Its name stays the same when it starts again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ServerId(pub u16);
 
-/// Where a segment stands (dossier 3, `segment.realtime.status`).
+/// A controller process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ControllerId(pub u16);
+
+/// The checksum of a built segment. Two builds of the same rows may differ in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Crc(pub u32);
+
+/// How often a record was written, as its store counts; for compare-and-set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Version(pub u32);
+
+/// Offsets from `start` up to `end`, which is not one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Range {
+    /// The first.
+    pub start: Offset,
+    /// The one after the last.
+    pub end: Offset,
+}
+
+/// What a copy holds: the rows of a range, some of which may be missing because the stream had them no more.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Rows {
+    /// From where to where it was read.
+    pub range: Range,
+    /// What the stream did not give, ascending.
+    pub missing: Vec<Range>,
+}
+
+impl Rows {
+    /// Nothing yet, from here on.
+    #[must_use]
+    pub fn from(start: Offset) -> Self {
+        Self { range: Range { start, end: start }, missing: Vec::new() }
+    }
+
+    /// Notes that the row at this offset was read. Whatever lies between it and the end so far was not there.
+    pub fn read(&mut self, offset: Offset) {
+        self.skip_to(offset);
+        self.range.end = offset.saturating_add(1);
+    }
+
+    /// Notes that nothing was there up to this offset.
+    pub fn skip_to(&mut self, offset: Offset) {
+        if offset > self.range.end {
+            self.missing.push(Range { start: self.range.end, end: offset });
+            self.range.end = offset;
+        }
+    }
+
+    /// What is left of it when it is cut at an offset.
+    #[must_use]
+    pub fn cut(&self, end: Offset) -> Self {
+        let end = end.min(self.range.end);
+        let kept = self.missing.iter().filter(|range| range.start < end);
+        let missing = kept.map(|range| Range { end: range.end.min(end), ..*range }).collect();
+        Self { range: Range { end, ..self.range }, missing }
+    }
+
+    /// Whether it holds the whole of a range, which may be a part of its own; losses that are recorded count as
+    /// held.
+    #[must_use]
+    pub fn covers(&self, range: Range, lost: &[Range]) -> bool {
+        let known = |gap: &&Range| lost.iter().any(|l| l.start <= gap.start && gap.end <= l.end);
+        let inside = |gap: &&Range| gap.start < range.end && gap.end > range.start;
+        self.range.start <= range.start
+            && self.range.end >= range.end
+            && self.missing.iter().filter(inside).all(|gap| known(&gap))
+    }
+}
+
+/// A built copy.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Sealed {
+    /// Its checksum.
+    pub crc: Crc,
+    /// What it holds.
+    pub rows: Rows,
+}
+
+/// An object in the deep store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ObjectId {
+    /// Of which segment.
+    pub segment: SegmentId,
+    /// The attempt that wrote it. `None` is the segment's own object, which upstream moves every attempt's onto
+    /// (dossier 6.4).
+    pub attempt: Option<u64>,
+}
+
+/// Where a completed segment is to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Location {
+    /// Only from servers that have it (an empty URL upstream).
+    Peers,
+    /// From the deep store.
+    Object(ObjectId),
+}
+
+/// How far a segment is (dossier 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "SCREAMING_SNAKE_CASE"))]
 pub enum Status {
     /// Being consumed.
     InProgress,
-    /// Its end is fixed and the next segment consumes; it is not yet surely stored. Pauseless mode only.
+    /// Its end is fixed, its copy is not stored yet.
     Committing,
-    /// Committed.
+    /// Stored.
     Done,
-    /// Committed, and since replaced by an upload of the same name.
+    /// Stored, and replaced by an upload from outside.
     Uploaded,
+}
+
+impl Status {
+    /// Whether it is stored. Committing is not (dossier 3).
+    #[must_use]
+    pub fn is_completed(self) -> bool {
+        matches!(self, Self::Done | Self::Uploaded)
+    }
+}
+
+/// What metadata says of a segment (dossier 3; what no transition looks at is left to the driver).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Record {
+    /// How far it is.
+    pub status: Status,
+    /// Its first offset.
+    pub start: Offset,
+    /// Its end, once fixed.
+    pub end: Option<Offset>,
+    /// The checksum of the copy that counts, once completed.
+    pub crc: Option<Crc>,
+    /// Where that copy is, once completed.
+    pub location: Option<Location>,
+    /// Offsets that nobody could read any more: recorded, not passed over in silence.
+    pub lost: Vec<Range>,
+    /// How many replicas it began with (`segment.realtime.numReplicas`).
+    pub replicas: u16,
+    /// How many rows it may have (`segment.flush.threshold.size`).
+    pub row_limit: u64,
+}
+
+impl Record {
+    /// A segment that begins to be consumed.
+    #[must_use]
+    pub fn starting_at(start: Offset, replicas: u16, row_limit: u64) -> Self {
+        let (end, crc, location) = (None, None, None);
+        let lost = Vec::new();
+        Self { status: Status::InProgress, start, end, crc, location, lost, replicas, row_limit }
+    }
+
+    /// The segment that follows it, once its end is fixed.
+    #[must_use]
+    pub fn successor(&self, start: Offset) -> Self {
+        Self::starting_at(start, self.replicas, self.row_limit)
+    }
+
+    /// With this copy as the one that counts.
+    #[must_use]
+    pub fn done(&self, end: Offset, crc: Crc, location: Location) -> Self {
+        let (end, crc, location) = (Some(end), Some(crc), Some(location));
+        Self { status: Status::Done, end, crc, location, ..self.clone() }
+    }
+
+    /// Its whole range, once the end is fixed.
+    #[must_use]
+    pub fn range(&self) -> Option<Range> {
+        self.end.map(|end| Range { start: self.start, end })
+    }
+}
+
+/// What a replica is to be, or is (dossier 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum ReplicaState {
+    /// Nothing is open; files may be there.
+    Offline,
+    /// Rows are read from the stream.
+    Consuming,
+    /// It serves a built copy.
+    Online,
+    /// A transition failed. Only a view holds it, never the ideal state.
+    Error,
+    /// It is to vanish, with its files.
+    Dropped,
+}
+
+/// The replicas of one segment.
+pub type Replicas = Table<ServerId, ReplicaState>;
+
+/// The ideal state of a table: which segments there are, and what their replicas are to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct IdealState {
+    /// Replicas by segment.
+    pub segments: Table<SegmentId, Replicas>,
+    /// Whether consumption is paused: commits begin no next segment.
+    pub is_paused: bool,
+}
+
+impl IdealState {
+    /// Segments of a partition, in the order of the chain.
+    pub fn of(&self, partition: PartitionId) -> impl Iterator<Item = (SegmentId, &Replicas)> {
+        let all = self.segments.iter().map(|(id, replicas)| (*id, replicas));
+        all.filter(move |(id, _)| id.partition == partition)
+    }
+
+    /// Whether a segment has a replica that is to be in this state.
+    #[must_use]
+    pub fn has(&self, segment: SegmentId, state: ReplicaState) -> bool {
+        let replicas = self.segments.get(&segment);
+        replicas.is_some_and(|replicas| replicas.values().any(|is| *is == state))
+    }
+}
+
+/// What servers say that their replicas are. Servers that are down are not listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct View {
+    /// Replicas by segment.
+    pub segments: Table<SegmentId, Replicas>,
+}
+
+impl View {
+    /// Servers on which a segment is in this state, ascending.
+    pub fn servers(
+        &self,
+        segment: SegmentId,
+        state: ReplicaState,
+    ) -> impl Iterator<Item = ServerId> {
+        let replicas = self.segments.get(&segment).into_iter();
+        let all = replicas.flat_map(Replicas::iter);
+        all.filter(move |(_, is)| **is == state).map(|(server, _)| *server)
+    }
+}
+
+/// How a table is run, as its configuration says now (dossier 14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TableConfig {
+    /// How its segments are committed.
+    pub mode: Mode,
+    /// Whether rows depend on the order in which segments are filled: dedup and partial upsert.
+    pub is_ordered: bool,
+    /// How many replicas a segment has.
+    pub replicas: u16,
+    /// How many rows a segment may have.
+    pub row_limit: u64,
+    /// Whether the operator accepts that an ordered table is refilled out of order (#15987, #16071).
+    pub may_refill: bool,
 }

@@ -85,7 +85,6 @@ impl Rules {
     /// Those rules for which this holds; for the role that asks its guards. One without `ResumeCommit` does as
     /// upstream in 2026-08.
     #[must_use]
-    #[allow(dead_code)]
     pub(crate) fn keeping(keeps: impl Fn(Rule) -> bool) -> Self {
         Self {
             uploaded_is_done: keeps(Rule::UploadedIsDone),

@@ -1,0 +1,66 @@
+//! How a path ends, spelled out on the data.
+
+use surehold::commit::Guard;
+use surehold::commit::invariant::Property;
+use surehold::commit::object::Status;
+use surehold::guard::Guards;
+
+use super::model::Model;
+use super::scope::{Goal, server_name};
+use super::tale::name;
+use super::world::{Broken, World};
+
+/// The end of a path: what is broken, or that the goal is out of reach; and how the segments stand.
+pub fn of<V: Guards<Guard>>(model: &Model<V>, world: &World) -> String {
+    let stands = world.store.records.iter().map(|(id, stored)| {
+        let status = match stored.record.status {
+            Status::InProgress => "IN_PROGRESS",
+            Status::Committing => "COMMITTING",
+            Status::Done => "DONE",
+            Status::Uploaded => "UPLOADED",
+        };
+        let listed = world.store.ideal.segments.contains_key(id);
+        format!("{} is {status}{}", name(*id), if listed { "" } else { " and not listed" })
+    });
+    let stands = stands.collect::<Vec<_>>().join("; ");
+    match world.broken {
+        Some(broken) => format!("{}; {stands}", breach(broken)),
+        None => {
+            let goal = if model.judges(Property::Served) { Goal::Served } else { Goal::Settled };
+            format!(
+                "from here, without another fault, this is out of reach: {} ({stands})",
+                goal.says()
+            )
+        }
+    }
+}
+
+/// What is broken, on the data.
+#[must_use]
+pub fn breach(broken: Broken) -> String {
+    match broken {
+        Broken::SecondHead(id) => {
+            format!("{} is listed beside another of the same place", name(id))
+        }
+        Broken::Link(id) => format!("{} does not start where the one before it ends", name(id)),
+        Broken::Rows(id) => {
+            format!("the copy of {} that counts has not the rows of its range", name(id))
+        }
+        Broken::Served(id, at) => {
+            format!("{} serves other rows of {} than its range", server_name(at), name(id))
+        }
+        Broken::Dropped(id, at) => {
+            format!("{} let the only whole copy of {} go", server_name(at), name(id))
+        }
+        Broken::Object(id) => {
+            format!("the object of {} is not the one that its record names", name(id))
+        }
+        Broken::NoRecord(id) => format!("{} is listed and has no record", name(id)),
+        Broken::Overwritten(id) => {
+            format!("the record of {} was written over after it was completed", name(id))
+        }
+        Broken::FalseLoss(id) => {
+            format!("rows of {} are recorded as lost though somebody has them", name(id))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a run is to come to.
+
+use surehold::commit::Guard;
+use surehold::commit::invariant::{Property, expected_rows};
+use surehold::commit::object::{Location, ReplicaState, SegmentId, Status};
+use surehold::commit::server::state::Work;
+use surehold::guard::Guards;
+
+use super::model::Model;
+use super::world::{World, mask};
+
+impl<V: Guards<Guard>> Model<V> {
+    /// The goal that is judged, if one is.
+    pub fn goal_of(&self, world: &World) -> Option<bool> {
+        if self.judges(Property::Recoverable) {
+            Some(self.is_settled(world))
+        } else if self.judges(Property::Served) {
+            Some(is_served(world))
+        } else {
+            None
+        }
+    }
+
+    /// Whether everything is done, stored and served by all who are there, and the last segment is consumed.
+    fn is_settled(&self, world: &World) -> bool {
+        let store = &world.store;
+        let Some((last, _)) = store.ideal.segments.iter().last() else { return false };
+        if last.sequence + 1 < self.scope.segments {
+            return false;
+        }
+        let before = store.ideal.segments.iter().map(|(id, _)| *id).filter(|id| id != last);
+        let quiet = world.controllers.iter().all(|process| process.role.is_quiet());
+        let idle = |at: usize| {
+            let role = world.servers[at].role.as_ref();
+            role.is_some_and(|role| role.jobs().next().is_none())
+        };
+        let there = || (0..world.servers.len()).filter(|at| !world.servers[*at].is_dead);
+        quiet
+            && there().all(idle)
+            && before
+                .into_iter()
+                .all(|id| is_stored(world, id) && there().all(|at| serves(world, at, id)))
+            && there().all(|at| consumes(world, at, *last))
+    }
+}
+
+/// Whether every row of every range whose end is fixed is served by somebody, or recorded as lost.
+fn is_served(world: &World) -> bool {
+    world.store.records.iter().all(|(id, stored)| {
+        let Some(range) = stored.record.range() else { return true };
+        let online = |role: &surehold::commit::server::State| {
+            let shows = role.replica(*id).map(|replica| replica.shows);
+            role.serves(*id).filter(|_| shows == Some(ReplicaState::Online)).map(|c| mask(&c.rows))
+        };
+        let roles = world.servers.iter().filter_map(|node| node.role.as_ref());
+        let served = roles.filter_map(online).fold(0, |all, rows| all | rows);
+        expected_rows(range, &stored.record.lost).all(|offset| served >> offset & 1 == 1)
+    })
+}
+
+fn is_stored(world: &World, segment: SegmentId) -> bool {
+    let record = world.store.records.get(&segment).map(|stored| &stored.record);
+    record.is_some_and(|record| {
+        matches!(record.status, Status::Done | Status::Uploaded)
+            && matches!(record.location, Some(Location::Object(_)))
+    })
+}
+
+fn serves(world: &World, at: usize, segment: SegmentId) -> bool {
+    let role = world.servers[at].role.as_ref();
+    role.is_some_and(|role| {
+        let shows = role.replica(segment).map(|replica| replica.shows);
+        role.serves(segment).is_some() && shows == Some(ReplicaState::Online)
+    })
+}
+
+fn consumes(world: &World, at: usize, segment: SegmentId) -> bool {
+    let role = world.servers[at].role.as_ref();
+    let replica = role.and_then(|role| role.replica(segment));
+    let shown = replica.map(|replica| (replica.shows, replica.work));
+    shown == Some((ReplicaState::Consuming, Work::Consuming(None)))
+}

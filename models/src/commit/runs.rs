@@ -1,0 +1,193 @@
+//! Runs of commit.
+
+use std::sync::Arc;
+
+use surehold::commit::invariant::Property;
+use surehold::commit::upstream::Release;
+use surehold::commit::{Controller, Guard, Server, controller, server};
+use surehold::guard::{Guards, Weakened};
+
+use super::coverage::Coverage;
+use super::ending;
+use super::model::{Action, Model};
+use super::scope::{Goal, Scope};
+use super::tale::Tale;
+use super::world::World;
+use super::{scopes, verdicts};
+use crate::explore;
+use crate::runs::{self, Card, Engine, Finished, Manner, Protocol, Step};
+
+/// The protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Commit;
+
+/// Whose protocol is run.
+pub type Variant = runs::Variant<Commit>;
+/// The verdict that is documented.
+pub type Expected = runs::Expected<Commit>;
+/// One run.
+pub type Run = runs::Run<Commit>;
+
+impl Protocol for Commit {
+    type Guard = Guard;
+    type Property = Property;
+    type Release = Release;
+    type Scope = Scope;
+
+    const NAME: &'static str = "commit";
+    const SAYS: &'static str =
+        "What was consumed from a stream becomes a segment, without a pause and without a loss.";
+
+    fn guards() -> Vec<Guard> {
+        Guard::ALL.to_vec()
+    }
+
+    fn guard_name(guard: Guard) -> &'static str {
+        guard.name()
+    }
+
+    fn guard_why(guard: Guard) -> &'static str {
+        guard.why()
+    }
+
+    fn guard_answers(guard: Guard) -> &'static [&'static str] {
+        guard.answers()
+    }
+
+    fn is_second_line(guard: Guard) -> bool {
+        guard.is_second_line()
+    }
+
+    fn properties() -> Vec<Property> {
+        Property::ALL.to_vec()
+    }
+
+    fn property_name(property: Property) -> &'static str {
+        property.name()
+    }
+
+    fn property_says(property: Property) -> &'static str {
+        property.says()
+    }
+
+    fn releases() -> Vec<Release> {
+        Release::ALL.to_vec()
+    }
+
+    fn release_name(release: Release) -> &'static str {
+        release.name()
+    }
+
+    fn release_says(release: Release) -> &'static str {
+        match release {
+            Release::Blocking => "Pinot with blocking commits.",
+            Release::Pr14741 => {
+                "With pauseless consumption of #14741, without disaster recovery; our reading of it."
+            }
+            Release::Pr14920 => "With reingestion of #14920; our reading of it.",
+            Release::Aug2026 => "Pinot master of August 2026.",
+        }
+    }
+
+    fn scopes() -> Vec<Scope> {
+        scopes::all()
+    }
+
+    fn card(scope: &Scope) -> Card {
+        Card {
+            name: scope.name,
+            question: scope.question,
+            bounds: scope.bounds(),
+            tier: scope.tier,
+            goal: scope.goal.map(Goal::says),
+        }
+    }
+
+    fn judged(scope: &Scope) -> Vec<Property> {
+        scope.properties()
+    }
+
+    fn upstream() -> Vec<Run> {
+        verdicts::upstream()
+    }
+
+    fn mutants() -> Vec<verdicts::Mutant> {
+        verdicts::mutants()
+    }
+
+    fn loss() -> Property {
+        Property::Served
+    }
+
+    fn execute(run: &Run, manner: &Manner) -> Finished {
+        let (controllers, servers) = (controller::Limits::default(), server::Limits::default());
+        match &run.variant {
+            Variant::Verified => {
+                explore_roles(Controller::new(controllers), Server::new(servers), run, manner)
+            }
+            Variant::Without(guards) => {
+                let kept = Weakened::without(guards.iter().copied());
+                let controller = Controller::weakened(controllers, kept.clone());
+                explore_roles(controller, Server::weakened(servers, kept), run, manner)
+            }
+            Variant::Upstream(release) => {
+                explore_roles(release.controller(), release.server(), run, manner)
+            }
+        }
+    }
+}
+
+/// The model of a run.
+pub fn model<V: Guards<Guard>>(
+    controller: Controller<V>,
+    server: Server<V>,
+    run: &Run,
+    manner: &Manner,
+) -> Model<V> {
+    let mut model = Model::new(controller, server, &run.scope);
+    model.judged.clone_from(&run.judged);
+    model.coverage = manner.coverage.then(|| Arc::new(Coverage::default()));
+    model
+}
+
+fn explore_roles<V: Guards<Guard>>(
+    controller: Controller<V>,
+    server: Server<V>,
+    run: &Run,
+    manner: &Manner,
+) -> Finished {
+    let model = model(controller, server, run, manner);
+    match manner.engine {
+        Engine::Own => {
+            let report = explore::explore(&model, &manner.options);
+            let mut finished = runs::summary(run, manner, &report);
+            finished.coverage = model.coverage.as_ref().map(|c| c.table()).unwrap_or_default();
+            if let Some(shown) = &report.counterexample {
+                finished.counterexample = Some(story(&model, &shown.states, &shown.actions));
+                finished.ending = shown.states.last().map(|last| ending::of(&model, last));
+            }
+            if finished.property.as_deref() == Some(explore::RECOVERABLE)
+                && model.judges(Property::Served)
+            {
+                finished.property = Some(Property::Served.name().into());
+            }
+            finished
+        }
+        Engine::Stateright => runs::opinion(run, manner, &model),
+    }
+}
+
+/// Tells a path.
+pub fn story<V: Guards<Guard>>(
+    model: &Model<V>,
+    states: &[World],
+    actions: &[Action],
+) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (at, (state, action)) in states.iter().zip(actions).enumerate() {
+        let mut tale = Tale::told();
+        let _ = model.apply(state, *action, &mut tale);
+        steps.extend(tale.into_lines().into_iter().map(|line| Step { step: at + 1, line }));
+    }
+    steps
+}

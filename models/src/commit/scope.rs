@@ -1,0 +1,171 @@
+//! Scopes: small worlds, each built around a question.
+
+use surehold::commit::completion::Mode;
+use surehold::commit::invariant::Property;
+use surehold::commit::object::{PartitionId, SegmentId, TableConfig};
+
+pub use crate::tier::Tier;
+
+/// The one partition.
+pub const PARTITION: PartitionId = PartitionId(0);
+
+/// A small world and what is asked of it.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// Kebab-case name.
+    pub name: &'static str,
+    /// What it is for, in one sentence.
+    pub question: &'static str,
+    /// How the table commits at the start.
+    pub mode: Mode,
+    /// How many segments there are, from 1; the last one is never consumed.
+    pub segments: u32,
+    /// How many rows a segment may have.
+    pub rows: u64,
+    /// Whether replicas may stop before that, each by its own clock.
+    pub stops_early: bool,
+    /// Whether the order of rows matters (dedup).
+    pub is_ordered: bool,
+    /// Whether every age test may go either way; otherwise clocks are sane, and ages come in the order in which
+    /// records were written.
+    pub skew: bool,
+    /// Whether whoever repairs creates segments in another minute than whoever commits.
+    pub two_names: bool,
+    /// What may happen, and how often.
+    pub budget: Budget,
+    /// What must be reachable from everywhere.
+    pub goal: Option<Goal>,
+    /// When it is run.
+    pub tier: Tier,
+}
+
+/// How often each thing that need not happen may happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Budget {
+    /// A server crashes: its memory goes, its disk stays.
+    pub server_crashes: u8,
+    /// Of these, it never comes back.
+    pub deaths: u8,
+    /// A controller crashes between two operations, and starts again.
+    pub controller_crashes: u8,
+    /// Another controller leads from now on; what the old one does goes on.
+    pub leaders: u8,
+    /// A reply is lost after the effect.
+    pub losses: u8,
+    /// A build or an upload fails.
+    pub failures: u8,
+    /// The stream forgets a row that a commit has passed.
+    pub expiries: u8,
+    /// Something that is alive takes longer than is waited for.
+    pub delays: u8,
+    /// A minion replaces a completed segment by another of the same rows.
+    pub rewrites: u8,
+    /// The operator switches the mode.
+    pub toggles: u8,
+}
+
+/// What must be reachable from everywhere without another fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// Every committed range is served by somebody, or recorded as lost.
+    Served,
+    /// Everything is done, stored and served by all, and a segment is consumed.
+    Settled,
+}
+
+impl Goal {
+    /// In words.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Served => "every committed row is served by somebody or recorded as lost",
+            Self::Settled => {
+                "every segment is done, stored and served by all who are there, and the next one is consumed"
+            }
+        }
+    }
+}
+
+impl Scope {
+    /// The table as it is configured in this mode.
+    #[must_use]
+    pub fn table(&self, mode: Mode) -> TableConfig {
+        TableConfig {
+            mode,
+            is_ordered: self.is_ordered,
+            replicas: SERVERS as u16,
+            row_limit: self.rows,
+            may_refill: false,
+        }
+    }
+
+    /// The first segment.
+    #[must_use]
+    pub fn first(&self) -> SegmentId {
+        SegmentId { partition: PARTITION, sequence: 0, minute: 0 }
+    }
+
+    /// What is judged when the verified protocol is.
+    #[must_use]
+    pub fn properties(&self) -> Vec<Property> {
+        let mut all: Vec<_> =
+            Property::ALL.into_iter().filter(|property| property.is_safety()).collect();
+        all.extend(self.goal.map(|goal| match goal {
+            Goal::Served => Property::Served,
+            Goal::Settled => Property::Recoverable,
+        }));
+        all
+    }
+
+    /// Its bounds, in words.
+    #[must_use]
+    pub fn bounds(&self) -> String {
+        let budget = &self.budget;
+        let mode = match self.mode {
+            Mode::Pauseless => "pauseless",
+            Mode::Blocking => "blocking",
+        };
+        let mut parts =
+            vec![mode.to_string(), format!("{} segments of {} rows", self.segments, self.rows)];
+        parts.push("2 replicas; reads at once, the last segment opened at once".into());
+        let counted = [
+            (budget.server_crashes, "server crash"),
+            (budget.deaths, "server that stays away"),
+            (budget.controller_crashes, "controller crash"),
+            (budget.leaders, "change of leader"),
+            (budget.losses, "lost reply"),
+            (budget.failures, "failed build or upload"),
+            (budget.expiries, "expired row"),
+            (budget.delays, "delay"),
+            (budget.rewrites, "minion rewrite"),
+            (budget.toggles, "mode switch"),
+        ];
+        for (count, name) in counted {
+            match count {
+                0 => {}
+                1 => parts.push(format!("1 {name}")),
+                _ => parts.push(format!("{count} × {name}")),
+            }
+        }
+        if self.stops_early {
+            parts.push("replicas may stop early".into());
+        }
+        if self.is_ordered {
+            parts.push("ordered".into());
+        }
+        if self.two_names {
+            parts.push("two minutes".into());
+        }
+        parts.push(if self.skew { "clocks skewed" } else { "clocks sane" }.into());
+        parts.join(", ")
+    }
+}
+
+/// How many servers there are; each has a replica of every segment.
+pub const SERVERS: usize = 2;
+
+/// How a server is called.
+#[must_use]
+pub fn server_name(server: u16) -> String {
+    format!("S{server}")
+}

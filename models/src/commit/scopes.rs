@@ -1,0 +1,198 @@
+//! The scopes of commit.
+
+use surehold::commit::completion::Mode;
+
+use super::scope::{Budget, Goal, Scope, Tier};
+
+const NONE: Budget = Budget {
+    server_crashes: 0,
+    deaths: 0,
+    controller_crashes: 0,
+    leaders: 0,
+    losses: 0,
+    failures: 0,
+    expiries: 0,
+    delays: 0,
+    rewrites: 0,
+    toggles: 0,
+};
+
+fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
+    Scope {
+        name,
+        question,
+        mode: Mode::Pauseless,
+        segments: 2,
+        rows: 2,
+        stops_early: false,
+        is_ordered: false,
+        skew: true,
+        two_names: false,
+        budget,
+        goal: Some(Goal::Settled),
+        tier: Tier::Ci,
+    }
+}
+
+/// With one row a segment: all replicas stop where they should.
+fn single(scope: Scope) -> Scope {
+    Scope { rows: 1, ..scope }
+}
+
+/// Not with every check.
+fn nightly(scope: Scope) -> Scope {
+    Scope { tier: Tier::Nightly, ..scope }
+}
+
+/// With replicas that may stop before they have all rows, each by its own clock.
+fn early(scope: Scope) -> Scope {
+    Scope { stops_early: true, ..scope }
+}
+
+/// All of them.
+#[must_use]
+pub fn all() -> Vec<Scope> {
+    let ours = ours();
+    let sane = ours.iter().filter_map(|scope| {
+        let name = sane_name(scope.name)?;
+        Some(Scope { name, skew: false, tier: Tier::Upstream, ..scope.clone() })
+    });
+    let sane: Vec<_> = sane.collect();
+    ours.into_iter().chain(sane).collect()
+}
+
+/// The name of a scope of ours with sane clocks, in which upstream's variants are run.
+fn sane_name(name: &str) -> Option<&'static str> {
+    let sane = match name {
+        "slow" => "sane-slow",
+        "server-crash" => "sane-server-crash",
+        "controller-crash" => "sane-controller-crash",
+        "leader-change" => "sane-leader-change",
+        "lost-reply" => "sane-lost-reply",
+        "failed-upload" => "sane-failed-upload",
+        "crash-expiry" => "sane-crash-expiry",
+        "crash-expiry-two" => "sane-crash-expiry-two",
+        "slow-lost" => "sane-slow-lost",
+        "toggle" => "sane-toggle",
+        "rewrite" => "sane-rewrite",
+        "blocking-rewrite" => "sane-blocking-rewrite",
+        "blocking-leader" => "sane-blocking-leader",
+        "dead-server" => "sane-dead-server",
+        "crash-slow" => "sane-crash-slow",
+        _ => return None,
+    };
+    Some(sane)
+}
+
+/// Scopes of the verified protocol.
+fn ours() -> Vec<Scope> {
+    vec![
+        early(base(
+            "calm",
+            "Nothing fails: a segment is committed and the next one begins.",
+            Budget { ..NONE },
+        )),
+        base(
+            "slow",
+            "Something that is alive takes longer than is waited for.",
+            Budget { delays: 1, ..NONE },
+        ),
+        single(base(
+            "server-crash",
+            "A server crashes at any point of a commit (dossier 7).",
+            Budget { server_crashes: 1, ..NONE },
+        )),
+        nightly(base(
+            "server-crash-two",
+            "So with two rows, of which a replica may have one.",
+            Budget { server_crashes: 1, ..NONE },
+        )),
+        base(
+            "controller-crash",
+            "The leader crashes between any two operations (dossier 7).",
+            Budget { controller_crashes: 1, ..NONE },
+        ),
+        base(
+            "leader-change",
+            "Another controller leads in the middle of a commit, and the old one goes on (R5, R6).",
+            Budget { leaders: 1, ..NONE },
+        ),
+        base(
+            "lost-reply",
+            "A reply is lost after its effect (R2, C3).",
+            Budget { losses: 1, ..NONE },
+        ),
+        base("failed-upload", "A build or an upload fails (C5).", Budget { failures: 1, ..NONE }),
+        nightly(single(base(
+            "crash-expiry",
+            "All memory of a range is gone, and the stream forgets it (R9).",
+            Budget { server_crashes: 1, expiries: 1, ..NONE },
+        ))),
+        Scope {
+            goal: None,
+            tier: Tier::Nightly,
+            ..single(base(
+                "dead-expiry",
+                "A server stays away, and the stream forgets what it may still have: nothing is recorded as lost (R9).",
+                Budget { server_crashes: 1, deaths: 1, expiries: 1, ..NONE },
+            ))
+        },
+        nightly(early(base(
+            "crash-expiry-two",
+            "So with two rows, and replicas that stop where they like (R11).",
+            Budget { server_crashes: 1, expiries: 1, ..NONE },
+        ))),
+        early(base(
+            "slow-lost",
+            "A delayed commit and a lost reply (R4).",
+            Budget { delays: 1, losses: 1, ..NONE },
+        )),
+        nightly(early(base(
+            "crash-slow",
+            "A delayed commit and a crash (R4).",
+            Budget { delays: 1, server_crashes: 1, ..NONE },
+        ))),
+        Scope {
+            mode: Mode::Blocking,
+            ..base(
+                "toggle",
+                "The operator switches the mode in the middle of a commit (R8).",
+                Budget { controller_crashes: 1, toggles: 1, ..NONE },
+            )
+        },
+        base(
+            "rewrite",
+            "A minion replaces a segment (C1, C18, R7).",
+            Budget { rewrites: 1, delays: 1, ..NONE },
+        ),
+        Scope {
+            mode: Mode::Blocking,
+            ..base(
+                "blocking-rewrite",
+                "A minion replaces a segment whose commit is half done (C12).",
+                Budget { rewrites: 1, controller_crashes: 1, ..NONE },
+            )
+        },
+        Scope {
+            mode: Mode::Blocking,
+            ..base(
+                "blocking-leader",
+                "An old leader goes on in blocking mode, while a minion replaces the segment (R6, C8).",
+                Budget { rewrites: 1, leaders: 1, ..NONE },
+            )
+        },
+        Scope {
+            two_names: true,
+            ..base(
+                "two-names",
+                "The next segment gets two names (C8, N5).",
+                Budget { controller_crashes: 1, ..NONE },
+            )
+        },
+        nightly(single(base(
+            "dead-server",
+            "A server with the only copy never returns (N1).",
+            Budget { server_crashes: 1, deaths: 1, failures: 1, ..NONE },
+        ))),
+    ]
+}

@@ -1,0 +1,125 @@
+//! The documented verdicts: what a plain check runs, and what must come out.
+
+use surehold::commit::Guard;
+use surehold::commit::invariant::Property;
+use surehold::commit::upstream::Release;
+
+use super::runs::{Commit, Expected, Run, Variant};
+use super::scope::{Scope, Tier};
+use super::scopes;
+use crate::runs;
+
+/// A hole, the guards that close it, and the run that shows what happens without them.
+pub type Mutant = runs::Mutant<Commit>;
+
+/// The scope of this name.
+pub fn scope(name: &str) -> Option<Scope> {
+    scopes::all().into_iter().find(|scope| scope.name == name)
+}
+
+/// The verified protocol in every scope of a tier.
+pub fn verified(tier: Tier) -> Vec<Run> {
+    let scopes = scopes::all().into_iter().filter(|scope| scope.tier == tier);
+    scopes.map(Run::verified).collect()
+}
+
+/// Upstream's variants: what breaks where, and what #14920 mends.
+pub fn upstream() -> Vec<Run> {
+    use Property::{CopyKept, ListedHasRecord, Recoverable, RightObject, Served, WholeRows};
+    use Release::{Aug2026, Pr14741, Pr14920};
+    type Row = (Release, &'static str, Property);
+    let broken: [Row; 20] = [
+        (Pr14741, "sane-server-crash", Served),
+        (Pr14741, "sane-failed-upload", Served),
+        (Pr14741, "sane-slow", Recoverable),
+        (Pr14741, "sane-controller-crash", Recoverable),
+        (Pr14741, "sane-leader-change", Recoverable),
+        (Pr14741, "sane-lost-reply", Recoverable),
+        (Pr14741, "sane-blocking-rewrite", RightObject),
+        (Pr14741, "sane-blocking-rewrite", Recoverable),
+        (Pr14920, "sane-failed-upload", CopyKept),
+        (Pr14920, "sane-failed-upload", RightObject),
+        (Pr14920, "sane-failed-upload", Recoverable),
+        (Pr14920, "sane-blocking-rewrite", Recoverable),
+        (Aug2026, "sane-slow", ListedHasRecord),
+        (Aug2026, "sane-slow", RightObject),
+        (Aug2026, "sane-slow", Recoverable),
+        (Aug2026, "sane-lost-reply", ListedHasRecord),
+        (Aug2026, "sane-failed-upload", CopyKept),
+        (Aug2026, "sane-crash-expiry", WholeRows),
+        (Aug2026, "sane-toggle", Recoverable),
+        (Aug2026, "sane-blocking-leader", RightObject),
+    ];
+    let whole: [Row; 3] = [
+        (Pr14920, "sane-server-crash", Served),
+        (Pr14920, "sane-failed-upload", Served),
+        (Aug2026, "sane-failed-upload", Served),
+    ];
+    let run = |(release, name, property): Row, expected| {
+        Run::asked(Variant::Upstream(release), known(name), property, expected)
+    };
+    let broken = broken.into_iter().map(|row| run(row, Expected::Violated(row.2)));
+    broken.chain(whole.into_iter().map(|row| run(row, Expected::Verified))).collect()
+}
+
+/// The verified protocol without some guards.
+pub fn mutants() -> Vec<Mutant> {
+    use Guard::{
+        AnyStatus, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll, InOrder,
+        KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp, ObjectBeforeDone,
+        OneHead, OwnObject, Rebuild, Reingest, ResetErrorOnly, ResetErrors, RetryCommitting,
+        RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
+    };
+    use Property::{
+        CopyKept, ListedHasRecord, NoLostUpdate, OneEnd, OneHead as OneHeadKept, Recoverable,
+        RightObject, TrueLoss,
+    };
+    type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
+    let noticed: [Row; 15] = [
+        (&["#14920"], &[Reingest], "server-crash", Recoverable),
+        (&["R6", "C1"], &[OwnObject], "slow", RightObject),
+        (&["R7", "C18"], &[RetryCompares], "slow", NoLostUpdate),
+        (&["C4"], &[RetryCommitting], "failed-upload", Recoverable),
+        (&["C13"], &[ResetErrors], "failed-upload", Recoverable),
+        (&["R8"], &[AnyStatus], "toggle", Recoverable),
+        (&["C12"], &[AnyStatus], "blocking-rewrite", Recoverable),
+        (&["R9"], &[WholeRange], "crash-expiry", OneEnd),
+        (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
+        (&["R2", "C9"], &[NoCleanUp, DoneAgain], "lost-reply", ListedHasRecord),
+        (&["R1"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
+        (&["N5", "C8"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
+        (&["R4", "N2"], &[WinnerOnly, EndFromMetadata, MatchRange], "slow-lost", OneEnd),
+        (&["R10"], &[ResetErrorOnly, KeepMemory], "failed-upload", CopyKept),
+        (&["R5"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
+    ];
+    let unnoticed: [Row; 17] = [
+        (&["R1", "R2"], &[NoCleanUp], "lost-reply", ListedHasRecord),
+        (&["R2", "C3"], &[DoneAgain], "lost-reply", Recoverable),
+        (&["R1", "C4"], &[NoAgeRefusal], "sane-slow", ListedHasRecord),
+        (&["C8"], &[ListedOnly], "two-names", OneHeadKept),
+        (&["N5"], &[OneHead], "two-names", OneHeadKept),
+        (&["R4"], &[WinnerOnly], "slow-lost", OneEnd),
+        (&["N2"], &[EndFromMetadata], "slow-lost", OneEnd),
+        (&["R4", "C18"], &[MatchRange], "slow-lost", OneEnd),
+        (&["R10"], &[ResetErrorOnly], "failed-upload", CopyKept),
+        (&["R10", "R11"], &[KeepMemory], "failed-upload", CopyKept),
+        (&["R5"], &[Rebuild], "leader-change", Recoverable),
+        (&["C1"], &[UploadedIsDone], "rewrite", RightObject),
+        (&["N3"], &[CreateIfAbsent], "two-names", Recoverable),
+        (&["N1", "C5"], &[ObjectBeforeDone], "failed-upload", Recoverable),
+        (&["R11", "C20"], &[CutAtEnd], "calm", Recoverable),
+        (&["N4"], &[LocalFirst], "lost-reply", CopyKept),
+        (&["C15"], &[InOrder], "failed-upload", Recoverable),
+    ];
+    let mutant = |(holes, guards, name, property): Row, expected| {
+        let variant = Variant::Without(guards.to_vec());
+        Mutant { holes, guards, run: Run::asked(variant, known(name), property, expected) }
+    };
+    let noticed = noticed.into_iter().map(|row| mutant(row, Expected::Violated(row.3)));
+    noticed.chain(unnoticed.into_iter().map(|row| mutant(row, Expected::Verified))).collect()
+}
+
+/// A scope that this file names.
+fn known(name: &str) -> Scope {
+    scope(name).unwrap_or_else(|| panic!("the table of verdicts names no scope `{name}`"))
+}

@@ -1,0 +1,174 @@
+//! The world: metadata store, ideal state and views (Helix), deep store, stream, controllers and servers.
+//!
+//! The world decides nothing about the protocol. It carries out effects, says what came of them, and takes replicas
+//! from what they are to what the ideal state says.
+
+use surehold::Issued;
+use surehold::collections::Table;
+use surehold::commit::completion::Mode;
+use surehold::commit::invariant::Property;
+use surehold::commit::object::{
+    Crc, IdealState, ObjectId, Record, Rows, Sealed, SegmentId, Version, View,
+};
+use surehold::commit::{ControllerEffect, ServerEffect, controller, server};
+
+use super::scope::Budget;
+use crate::part::Part;
+
+/// The whole state of a model.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct World {
+    /// Metadata, the ideal state, the view and the deep store.
+    pub store: Part<Store>,
+    /// Controllers.
+    pub controllers: Vec<Part<Process>>,
+    /// Servers.
+    pub servers: Vec<Part<Node>>,
+    /// Which controller leads.
+    pub leader: u8,
+    /// How the table is configured.
+    pub mode: Mode,
+    /// The first offset that the stream still has.
+    pub first: u64,
+    /// What may still happen.
+    pub left: Budget,
+    /// What went wrong, if anything did.
+    pub broken: Option<Broken>,
+}
+
+impl World {
+    /// Brings the digests of changed parts up to date.
+    pub fn seal(&mut self) {
+        self.store.seal();
+        self.controllers.iter_mut().for_each(Part::seal);
+        self.servers.iter_mut().for_each(Part::seal);
+    }
+}
+
+/// What is stored outside of all processes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Store {
+    /// Metadata.
+    pub records: Table<SegmentId, Stored>,
+    /// The ideal state.
+    pub ideal: IdealState,
+    /// Its version; counted only while somebody holds an older one.
+    pub ideal_version: Version,
+    /// The external view.
+    pub view: View,
+    /// The deep store: what is in which object.
+    pub objects: Table<ObjectId, Sealed>,
+}
+
+/// A record and what the store knows of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stored {
+    /// The record.
+    pub record: Record,
+    /// Its version; counted only while somebody holds an older one.
+    pub version: Version,
+    /// Whether it was written longer ago than the age limit.
+    pub is_old: bool,
+}
+
+/// A controller process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Process {
+    /// Its role's state.
+    pub role: controller::State,
+    /// Effects that have no outcome yet.
+    pub pending: Vec<Pending<ControllerEffect>>,
+}
+
+/// A server process and its disk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// Its role's state; `None` while it is down.
+    pub role: Option<server::State>,
+    /// What it will start from while it is down.
+    pub durable: server::Durable,
+    /// Whether it never comes back.
+    pub is_dead: bool,
+    /// Effects that have no outcome yet.
+    pub pending: Vec<Pending<ServerEffect>>,
+}
+
+/// An effect that has no outcome yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pending<E> {
+    /// The effect.
+    pub issued: Issued<E>,
+    /// The process that works on it, if it is a request that has arrived.
+    pub at: Option<u8>,
+}
+
+/// A property that was found broken, and on what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Broken {
+    /// A second segment of the same place is listed.
+    SecondHead(SegmentId),
+    /// It does not start where the one before ends.
+    Link(SegmentId),
+    /// The copy that counts has not the rows of its range.
+    Rows(SegmentId),
+    /// This server serves something else than the range.
+    Served(SegmentId, u16),
+    /// This server let the only whole copy go.
+    Dropped(SegmentId, u16),
+    /// The object is not there, or another.
+    Object(SegmentId),
+    /// It is listed without a record.
+    NoRecord(SegmentId),
+    /// The record of a completed segment was written over.
+    Overwritten(SegmentId),
+    /// Rows are recorded as lost though somebody has them.
+    FalseLoss(SegmentId),
+}
+
+impl Broken {
+    /// Which property.
+    #[must_use]
+    pub fn property(self) -> Property {
+        match self {
+            Self::SecondHead(_) => Property::OneHead,
+            Self::Link(_) => Property::Chain,
+            Self::Rows(_) => Property::WholeRows,
+            Self::Served(..) => Property::OneEnd,
+            Self::Dropped(..) => Property::CopyKept,
+            Self::Object(_) => Property::RightObject,
+            Self::NoRecord(_) => Property::ListedHasRecord,
+            Self::Overwritten(_) => Property::NoLostUpdate,
+            Self::FalseLoss(_) => Property::TrueLoss,
+        }
+    }
+}
+
+/// Who builds copies, in checksums.
+pub mod builder {
+    /// A replica, from its memory: 1 and up.
+    pub const REPLICA: u32 = 1;
+    /// A server that reads a segment again: 3 and up.
+    pub const REINGESTION: u32 = 3;
+    /// A minion.
+    pub const MINION: u32 = 5;
+}
+
+/// The checksum of a copy of these rows, by who built it.
+#[must_use]
+pub fn crc_of(rows: &Rows, builder: u32) -> Crc {
+    Crc(mask(rows) << 3 | builder)
+}
+
+/// The rows of a copy, one bit for each offset.
+#[must_use]
+pub fn mask(rows: &Rows) -> u32 {
+    let is_missing = |offset: u64| rows.missing.iter().any(|m| m.start <= offset && offset < m.end);
+    let there = (rows.range.start..rows.range.end).filter(|offset| !is_missing(*offset));
+    there.fold(0, |mask, offset| mask | 1 << offset)
+}
+
+/// The rows that a checksum stands for, one bit for each offset.
+#[must_use]
+pub fn rows_in(crc: Crc) -> u32 {
+    crc.0 >> 3
+}

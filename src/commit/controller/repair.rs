@@ -1,0 +1,134 @@
+//! The repair of replicas in error (dossier 9.3).
+
+use super::super::effect::ControllerEffect as Effect;
+use super::super::event::{ControllerOutcome as Outcome, Found, Task};
+use super::super::guard::Guard;
+use super::super::message::{Order, Report, Tell};
+use super::super::object::{IdealState, ReplicaState, SegmentId, ServerId, Status, View};
+use super::Turn;
+use super::commit::servers;
+use super::state::{Act, Chore, Repair as Stage};
+use crate::guard::Guards;
+
+impl<V: Guards<Guard>> Turn<'_, V> {
+    /// `None` if what was outstanding cannot end so. Whatever fails is left to the next run.
+    pub(super) fn repair(&mut self, task: Task, stage: Stage, outcome: Outcome) -> Option<()> {
+        let Task::Repair(partition) = task else { return None };
+        match (stage, outcome) {
+            (Stage::Ideal(pick), Outcome::Ideal(ideal, _)) => {
+                self.go_on(task, Chore::Repair(Stage::View(pick, ideal)), Effect::ReadView);
+            }
+            (Stage::View(pick, ideal), Outcome::View(view)) => {
+                let stage = Stage::Records(pick, ideal, view);
+                self.go_on(task, Chore::Repair(stage), Effect::ListRecords(partition));
+            }
+            (Stage::Records(pick, ideal, view), Outcome::Records(records)) => {
+                let mut acts = Vec::new();
+                for (id, found) in &records {
+                    self.repair_of(*id, found, &ideal, &view, pick, &mut acts);
+                }
+                acts.reverse();
+                self.act(task, acts);
+            }
+            (Stage::Acting(acts), outcome) => return self.acted(task, acts, outcome),
+            (_, Outcome::Failed | Outcome::Unknown) => {}
+            (_, _) => return None,
+        }
+        Some(())
+    }
+
+    /// The next thing to do.
+    fn act(&mut self, task: Task, acts: Vec<Act>) {
+        let Some(next) = acts.last() else { return };
+        let order = |server, segment, body| Effect::Call(Order { server, segment, body });
+        let effect = match *next {
+            Act::Ask(segment, server, range) => order(server, segment, Tell::Supply(range)),
+            Act::Reingest(segment, server) => order(server, segment, Tell::Reingest),
+            Act::Reset(segment, server) => Effect::Reset(segment, server),
+        };
+        self.go_on(task, Chore::Repair(Stage::Acting(acts)), effect);
+    }
+
+    fn acted(&mut self, task: Task, mut acts: Vec<Act>, outcome: Outcome) -> Option<()> {
+        let done = acts.pop()?;
+        match (done, outcome) {
+            (Act::Ask(segment, server, _), Outcome::Reported(Report::Supplies(true))) => {
+                acts.retain(|act| act.segment() != segment);
+                acts.push(Act::Reset(segment, server));
+            }
+            // That a server is dead upstream ends the run: its reset throws (R14).
+            (Act::Reset(..), Outcome::Precondition)
+                if !self.judge.applies(Guard::ResetErrorOnly) =>
+            {
+                acts.clear();
+            }
+            (Act::Ask(..) | Act::Reingest(..), Outcome::Reported(_))
+            | (Act::Reset(..), Outcome::Applied | Outcome::Precondition)
+            | (_, Outcome::Failed | Outcome::Unknown) => {}
+            (_, _) => return None,
+        }
+        self.act(task, acts);
+        Some(())
+    }
+
+    fn repair_of(
+        &mut self,
+        id: SegmentId,
+        found: &Found,
+        ideal: &IdealState,
+        view: &View,
+        pick: u32,
+        acts: &mut Vec<Act>,
+    ) {
+        let errors: Vec<_> = view.servers(id, ReplicaState::Error).collect();
+        let Some(shown) = view.segments.get(&id) else { return };
+        if errors.is_empty() || !ideal.segments.contains_key(&id) {
+            return;
+        }
+        let everywhere = shown.values().all(|is| *is == ReplicaState::Error);
+        let record = &found.record;
+        if record.status == Status::Committing && everywhere {
+            let table = self.state.durable.table;
+            let in_order = !table.is_ordered || table.may_refill;
+            if self.judge.demands(Guard::InOrder, in_order) {
+                self.reingest(id, found, ideal, &errors, pick, acts);
+            }
+            return;
+        }
+        if record.status == Status::InProgress && !everywhere {
+            return;
+        }
+        if !self.judge.applies(Guard::ResetErrors) {
+            return;
+        }
+        let errors_only = self.judge.applies(Guard::ResetErrorOnly);
+        // Upstream resets whatever is not OFFLINE, and is refused where a listed server is dead.
+        let whole = servers(ideal, id).into_iter();
+        let offline = |at: &ServerId| shown.get(at) == Some(&ReplicaState::Offline);
+        let all: Vec<_> =
+            if errors_only { errors } else { whole.filter(|at| !offline(at)).collect() };
+        acts.extend(all.into_iter().map(|server| Act::Reset(id, server)));
+    }
+
+    /// A committing segment that is in error everywhere. If somebody still has all of it, that one goes on from
+    /// there; otherwise it is read again.
+    fn reingest(
+        &mut self,
+        id: SegmentId,
+        found: &Found,
+        ideal: &IdealState,
+        errors: &[ServerId],
+        pick: u32,
+        acts: &mut Vec<Act>,
+    ) {
+        if let Some(range) = found.record.range().filter(|_| self.judge.applies(Guard::KeepMemory))
+        {
+            acts.extend(errors.iter().map(|server| Act::Ask(id, *server, range)));
+        }
+        let listed = servers(ideal, id);
+        let picked = listed.get(pick as usize % listed.len().max(1));
+        if let Some(server) = picked.filter(|_| self.judge.applies(Guard::Reingest)) {
+            acts.push(Act::Reingest(id, *server));
+        }
+    }
+}

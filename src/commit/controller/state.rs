@@ -1,0 +1,357 @@
+//! What a controller remembers. Nothing of it survives a crash: all that counts is in the stores.
+
+use super::super::completion;
+use super::super::effect::Change;
+use super::super::event::{Found, Input, Task};
+use super::super::message::Caller;
+use super::super::object::{
+    ControllerId, IdealState, Location, ObjectId, Range, Record, Sealed, SegmentId, ServerId,
+    TableConfig, Version, View,
+};
+use crate::collections::Table;
+
+/// What survives a crash of a controller: its name, and a count of its lives that whoever starts it keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Durable {
+    /// Its name.
+    pub controller: ControllerId,
+    /// Its life, larger than all before.
+    pub incarnation: u32,
+    /// How the table is configured, as the store says when the process starts.
+    pub table: TableConfig,
+}
+
+/// The state of a controller.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct State {
+    pub(crate) durable: Durable,
+    pub(crate) leads: bool,
+    /// The longest commit seen in the table, ms (dossier 6.1).
+    pub(crate) longest_ms: u64,
+    pub(crate) machines: Table<SegmentId, completion::State>,
+    pub(crate) errands: Table<SegmentId, Errand>,
+    pub(crate) refills: Table<(SegmentId, ServerId), Refill>,
+    pub(crate) chores: Table<Task, Chore>,
+    pub(crate) outstanding: Table<u16, Owed>,
+}
+
+impl State {
+    pub(crate) fn started(durable: Durable) -> Self {
+        Self {
+            durable,
+            leads: false,
+            longest_ms: 0,
+            machines: Table::new(),
+            errands: Table::new(),
+            refills: Table::new(),
+            chores: Table::new(),
+            outstanding: Table::new(),
+        }
+    }
+
+    /// Whether it leads the table, as far as it knows.
+    #[must_use]
+    pub fn leads(&self) -> bool {
+        self.leads
+    }
+
+    /// How the table is configured, as far as it knows.
+    #[must_use]
+    pub fn table(&self) -> TableConfig {
+        self.durable.table
+    }
+
+    /// Which life of the process this is.
+    #[must_use]
+    pub fn incarnation(&self) -> u32 {
+        self.durable.incarnation
+    }
+
+    /// The completion machine of a segment, if there is one.
+    #[must_use]
+    pub fn machine(&self, segment: SegmentId) -> Option<&completion::State> {
+        self.machines.get(&segment)
+    }
+
+    /// Whether a periodic task is under way.
+    #[must_use]
+    pub fn runs(&self, task: Task) -> bool {
+        self.chores.contains_key(&task)
+    }
+
+    /// What it does for messages, and for whom.
+    pub fn errands(&self) -> impl Iterator<Item = (SegmentId, &Errand)> {
+        self.errands.iter().map(|(id, errand)| (*id, errand))
+    }
+
+    /// Which reingested segments it completes, and for whom.
+    pub fn refills(&self) -> impl Iterator<Item = (SegmentId, ServerId)> {
+        self.refills.iter().map(|(key, _)| *key)
+    }
+
+    /// Which segment an upload retry works on.
+    #[must_use]
+    pub fn retries(&self) -> Option<SegmentId> {
+        self.chores.values().find_map(|chore| match chore {
+            Chore::Retry(Retry::View(stale) | Retry::Uploading(stale)) => Some(stale.segment),
+            Chore::Retry(Retry::Promoting(write) | Retry::Writing(write)) => Some(write.segment),
+            Chore::Retry(Retry::Records(_)) | Chore::Validate(_) | Chore::Repair(_) => None,
+        })
+    }
+
+    /// Whether an outstanding effect belongs to a periodic task.
+    #[must_use]
+    pub fn is_periodic(&self, number: u16) -> bool {
+        matches!(self.outstanding.get(&number), Some(Owed::Chore(_)))
+    }
+
+    /// Whether nothing is under way.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.outstanding.is_empty()
+    }
+
+    /// Versions of the ideal state, and of records, that it holds for a later write.
+    pub fn versions_held(&self) -> impl Iterator<Item = (Option<SegmentId>, Version)> {
+        let of_refills = self.refills.iter().filter_map(|((id, _), refill)| match &refill.stage {
+            RefillStage::Listing(found)
+            | RefillStage::Asking(found, _)
+            | RefillStage::Promoting(found) => Some((Some(*id), found.version)),
+            RefillStage::Reading | RefillStage::Writing | RefillStage::Viewing => None,
+        });
+        let of_chores = self.chores.values().filter_map(|chore| match chore {
+            Chore::Validate(Validate::Records(_, _, version))
+            | Chore::Validate(Validate::Creating(version, _)) => Some((None, *version)),
+            Chore::Retry(Retry::View(stale) | Retry::Uploading(stale)) => {
+                Some((Some(stale.segment), stale.found.version))
+            }
+            Chore::Retry(Retry::Promoting(write)) => Some((Some(write.segment), write.version)),
+            Chore::Retry(Retry::Records(_) | Retry::Writing(_))
+            | Chore::Validate(Validate::Ideal(_) | Validate::Writing)
+            | Chore::Repair(_) => None,
+        });
+        of_refills.chain(of_chores)
+    }
+}
+
+/// What a controller does for a message before it can answer it: what the completion machine has asked for. One
+/// for a segment at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Errand {
+    /// Who waits.
+    pub caller: Caller<ServerId>,
+    /// The minute that the next segment is named after.
+    pub minute: u32,
+    /// What the message brought.
+    pub cargo: Option<Cargo>,
+    /// How far it is.
+    pub stage: Stage,
+}
+
+/// A copy that is to count.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Cargo {
+    /// The copy.
+    pub copy: Sealed,
+    /// Where it is.
+    pub stored: Location,
+}
+
+/// How far an errand is: which operation is outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Stage {
+    /// It reads the record of which a machine is made.
+    Making,
+    /// It moves the attempt's object onto the segment's own.
+    Promoting,
+    /// It reads the record that is to be written.
+    Reading,
+    /// Step 1: it fixes the segment's end.
+    Closing,
+    /// It makes a committing segment done.
+    Storing,
+    /// Step 2: it looks for a record of the next segment that is there already.
+    Finding,
+    /// Step 2: it creates the next segment's record.
+    Creating(SegmentId),
+    /// Step 3, upstream alone: it reads how old the segment's record is.
+    Ageing(SegmentId),
+    /// Step 3: it reads the ideal state.
+    Listing(SegmentId),
+    /// Step 3: it writes the ideal state.
+    Switching {
+        /// The next segment.
+        next: SegmentId,
+        /// Whether it is among what is written: not while consumption is paused.
+        begins: bool,
+    },
+    /// Upstream alone: it deletes the next segment's record.
+    CleaningUp {
+        /// Whether the commit went through without a next segment.
+        done: bool,
+    },
+    /// It reads the ideal state to take a replica out.
+    LookingUp,
+    /// It takes a replica out.
+    TakingOut,
+    /// It reads the record whose row limit is to be halved.
+    Weighing,
+    /// It halves the row limit.
+    Halving,
+    /// It reads which replicas are to be reset.
+    Restarting,
+}
+
+/// The completion of a segment that was read from the stream again (dossier 10).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Refill {
+    /// Who waits.
+    pub caller: Caller<ServerId>,
+    /// The copy.
+    pub copy: Sealed,
+    /// Where it is.
+    pub stored: ObjectId,
+    /// How far it is.
+    pub stage: RefillStage,
+}
+
+/// How far it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum RefillStage {
+    /// It reads the record.
+    Reading,
+    /// It reads which servers are listed that might have what is missing.
+    Listing(Found),
+    /// It asks these, the last one next.
+    Asking(Found, Vec<ServerId>),
+    /// It moves the object.
+    Promoting(Found),
+    /// It writes the record.
+    Writing,
+    /// It reads which replicas are to be reset.
+    Viewing,
+}
+
+/// A periodic task under way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Chore {
+    /// See [`Task::Validate`].
+    Validate(Validate),
+    /// See [`Task::Repair`].
+    Repair(Repair),
+    /// See [`Task::Retry`].
+    Retry(Retry),
+}
+
+/// How far the validator is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Validate {
+    /// It reads the ideal state.
+    Ideal(Input),
+    /// It reads the records.
+    Records(Input, IdealState, Version),
+    /// It creates a record.
+    Creating(Version, Vec<Change>),
+    /// It writes the ideal state.
+    Writing,
+}
+
+/// How far the repair is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Repair {
+    /// It reads the ideal state.
+    Ideal(u32),
+    /// It reads the view.
+    View(u32, IdealState),
+    /// It reads the records.
+    Records(u32, IdealState, View),
+    /// It does one thing after the other, the last one next.
+    Acting(Vec<Act>),
+}
+
+/// One thing that a repair does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Act {
+    /// Ask whether a replica in error has all rows. If so it is reset, and the rest of what concerns this segment
+    /// is left out.
+    Ask(SegmentId, ServerId, Range),
+    /// Have a segment read again.
+    Reingest(SegmentId, ServerId),
+    /// Reset a replica.
+    Reset(SegmentId, ServerId),
+}
+
+impl Act {
+    /// The segment.
+    #[must_use]
+    pub fn segment(self) -> SegmentId {
+        match self {
+            Self::Ask(segment, ..) | Self::Reingest(segment, _) | Self::Reset(segment, _) => {
+                segment
+            }
+        }
+    }
+}
+
+/// How far the upload retry is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Retry {
+    /// It reads the records.
+    Records(Input),
+    /// It looks for a server that serves the segment.
+    View(Stale),
+    /// Such a server stores its copy.
+    Uploading(Stale),
+    /// It moves the object.
+    Promoting(Write),
+    /// It writes the record.
+    Writing(Write),
+}
+
+/// A record as the retry has read it, some time ago.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Stale {
+    /// Of which segment.
+    pub segment: SegmentId,
+    /// The record.
+    pub found: Found,
+    /// Where to begin among servers that serve it.
+    pub pick: u32,
+}
+
+/// A record that is to be written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Write {
+    /// Of which segment.
+    pub segment: SegmentId,
+    /// What.
+    pub record: Record,
+    /// What it was made from.
+    pub version: Version,
+}
+
+/// What an outstanding effect is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Owed {
+    /// An errand.
+    Errand(SegmentId),
+    /// The completion of a reingested segment.
+    Refill(SegmentId, ServerId),
+    /// A periodic task.
+    Chore(Task),
+}

@@ -1,0 +1,178 @@
+//! The validator: sees to it that a partition has a segment that is consumed (dossier 9.1).
+//!
+//! The rules are numbered as in the dossier. Upstream starts from the record of the highest sequence, listed or
+//! not; the verified protocol from the highest that is listed, and uses again what lies beyond it.
+
+use super::super::completion::Mode;
+use super::super::effect::{Change, ControllerEffect as Effect};
+use super::super::event::{ControllerOutcome as Outcome, Found, Input, Task};
+use super::super::guard::Guard;
+use super::super::invariant::second_head;
+use super::super::object::{
+    IdealState, Record, ReplicaState, Replicas, SegmentId, Status, Version,
+};
+use super::Turn;
+use super::commit::{after, is_duplicate, reusable, servers};
+use super::state::{Chore, Validate as Stage};
+use crate::guard::Guards;
+
+/// What is to be done.
+struct Plan {
+    /// A record to create.
+    create: Option<(SegmentId, Record)>,
+    changes: Vec<Change>,
+}
+
+impl<V: Guards<Guard>> Turn<'_, V> {
+    /// `None` if what was outstanding cannot end so. Whatever fails is left to the next run.
+    pub(super) fn validate(&mut self, task: Task, stage: Stage, outcome: Outcome) -> Option<()> {
+        let Task::Validate(partition) = task else { return None };
+        match (stage, outcome) {
+            (Stage::Ideal(input), Outcome::Ideal(ideal, version)) => {
+                let stage = Stage::Records(input, ideal, version);
+                let effect = Effect::ListRecords(partition);
+                self.go_on(task, Chore::Validate(stage), effect);
+            }
+            (Stage::Records(input, ideal, version), Outcome::Records(records)) => {
+                if let Some(plan) = self.plan(task, input, &ideal, &records) {
+                    self.follow(task, plan, version);
+                }
+            }
+            // A record that is there already is used (it was not there when this run looked).
+            (Stage::Creating(version, changes), Outcome::Applied | Outcome::Precondition) => {
+                let effect = Effect::WriteIdeal(version, changes);
+                self.go_on(task, Chore::Validate(Stage::Writing), effect);
+            }
+            (
+                Stage::Writing,
+                Outcome::Applied | Outcome::Precondition | Outcome::Failed | Outcome::Unknown,
+            ) => {}
+            (_, Outcome::Failed | Outcome::Unknown) => {}
+            (_, _) => return None,
+        }
+        Some(())
+    }
+
+    fn follow(&mut self, task: Task, plan: Plan, version: Version) {
+        let (stage, effect) = match plan.create {
+            Some((next, record)) => {
+                let effect = Effect::WriteRecord(next, record, self.creation());
+                (Stage::Creating(version, plan.changes), effect)
+            }
+            None => (Stage::Writing, Effect::WriteIdeal(version, plan.changes)),
+        };
+        self.go_on(task, Chore::Validate(stage), effect);
+    }
+
+    fn plan(
+        &mut self,
+        task: Task,
+        input: Input,
+        ideal: &IdealState,
+        records: &[(SegmentId, Found)],
+    ) -> Option<Plan> {
+        let Task::Validate(partition) = task else { return None };
+        // Either fails the run for the whole table, upstream as well (dossier 9.1).
+        let recorded = |id| records.iter().any(|(other, _)| *other == id);
+        let unrecorded = ideal.of(partition).any(|(id, _)| !recorded(id));
+        if ideal.is_paused || unrecorded || second_head(ideal).is_some() {
+            return None;
+        }
+        let listed = |id: &SegmentId| ideal.segments.contains_key(id);
+        let highest_listed = || records.iter().rfind(|(id, _)| listed(id));
+        let highest = records.last();
+        let latest = if self.judge.keeps(Guard::ListedOnly) { highest_listed() } else { highest };
+        let (id, found) = latest?;
+        let plan = match ideal.segments.get(id) {
+            Some(replicas) => self.latest_is_listed(*id, found, replicas, input, ideal, records),
+            None => self.list_orphan(*id, found, ideal, partition),
+        }?;
+        let doubled = plan.changes.iter().any(|change| match change {
+            Change::Add(next, _) => is_duplicate(ideal, *next),
+            Change::Set(..) | Change::SetReplica(..) => false,
+        });
+        self.judge.demands(Guard::OneHead, !doubled).then_some(plan)
+    }
+
+    fn latest_is_listed(
+        &mut self,
+        id: SegmentId,
+        found: &Found,
+        replicas: &Replicas,
+        input: Input,
+        ideal: &IdealState,
+        records: &[(SegmentId, Found)],
+    ) -> Option<Plan> {
+        let record = &found.record;
+        let all = |state| replicas.values().all(|is| *is == state);
+        let consuming = replicas.values().any(|is| *is == ReplicaState::Consuming);
+        let start = if consuming {
+            // Rules 1 and 2.
+            let left = found.age_ms > self.limits.age_limit_ms && self.is_past(record.status);
+            left.then_some(record.end?)?
+        } else if all(ReplicaState::Offline) {
+            record.start
+        } else if all(ReplicaState::Online) && record.status != Status::InProgress {
+            record.end?
+        } else {
+            return None;
+        };
+        let (next, create) = self.next_of(id, record, start, input, records);
+        let mut changes = Vec::new();
+        if consuming {
+            changes.push(Change::Set(id, ReplicaState::Online));
+        }
+        changes.push(Change::Add(next, servers(ideal, id)));
+        Some(Plan { create, changes })
+    }
+
+    /// Rule 1 asks whether the segment is past consumption. Upstream knows one status for each mode (R8, C12).
+    fn is_past(&mut self, status: Status) -> bool {
+        let expected = match self.state.durable.table.mode {
+            Mode::Pauseless => Status::Committing,
+            Mode::Blocking => Status::Done,
+        };
+        if status == Status::InProgress {
+            return false;
+        }
+        status == expected || self.judge.applies(Guard::AnyStatus)
+    }
+
+    fn next_of(
+        &mut self,
+        id: SegmentId,
+        record: &Record,
+        start: u64,
+        input: Input,
+        records: &[(SegmentId, Found)],
+    ) -> (SegmentId, Option<(SegmentId, Record)>) {
+        let left = reusable(id, start, records);
+        if let Some(next) = left.filter(|_| self.judge.applies(Guard::ListedOnly)) {
+            return (next, None);
+        }
+        let next = after(id, input.minute);
+        (next, Some((next, record.successor(start))))
+    }
+
+    /// Rule 4, upstream alone: the last record is not listed.
+    fn list_orphan(
+        &mut self,
+        id: SegmentId,
+        found: &Found,
+        ideal: &IdealState,
+        partition: super::super::object::PartitionId,
+    ) -> Option<Plan> {
+        let left = found.age_ms > self.limits.age_limit_ms;
+        if !left || found.record.status != Status::InProgress {
+            return None;
+        }
+        let consuming =
+            |(other, _): &(SegmentId, &Replicas)| ideal.has(*other, ReplicaState::Consuming);
+        let (previous, _) = ideal.of(partition).find(consuming)?;
+        let changes = vec![
+            Change::Set(previous, ReplicaState::Online),
+            Change::Add(id, servers(ideal, previous)),
+        ];
+        Some(Plan { create: None, changes })
+    }
+}

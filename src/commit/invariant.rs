@@ -1,0 +1,167 @@
+//! What must hold of a table, over plain facts: for models, fuzzing, a running service, an audit (dossier 12).
+
+use super::object::{Crc, IdealState, Location, ObjectId, Range, Record, SegmentId};
+
+/// The names of the properties, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Property {
+    /// I1.
+    OneHead,
+    /// I2.
+    Chain,
+    /// I3, of the copy that counts.
+    WholeRows,
+    /// I3, of what is served.
+    OneEnd,
+    /// I5.
+    CopyKept,
+    /// I6.
+    RightObject,
+    /// I9.
+    ListedHasRecord,
+    /// R7.
+    NoLostUpdate,
+    /// R9.
+    TrueLoss,
+    /// I10, I11: nothing is gone for ever.
+    Served,
+    /// I10, I11: all comes to rest.
+    Recoverable,
+}
+
+impl Property {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::OneHead,
+        Self::Chain,
+        Self::WholeRows,
+        Self::OneEnd,
+        Self::CopyKept,
+        Self::RightObject,
+        Self::ListedHasRecord,
+        Self::NoLostUpdate,
+        Self::TrueLoss,
+        Self::Served,
+        Self::Recoverable,
+    ];
+
+    /// Whether a single state tells that it is broken.
+    #[must_use]
+    pub fn is_safety(self) -> bool {
+        !matches!(self, Self::Served | Self::Recoverable)
+    }
+
+    /// Kebab-case name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneHead => "one-head",
+            Self::Chain => "chain",
+            Self::WholeRows => "whole-rows",
+            Self::OneEnd => "one-end",
+            Self::CopyKept => "copy-kept",
+            Self::RightObject => "right-object",
+            Self::ListedHasRecord => "listed-has-record",
+            Self::NoLostUpdate => "no-lost-update",
+            Self::TrueLoss => "true-loss",
+            Self::Served => "served",
+            Self::Recoverable => "recoverable",
+        }
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::OneHead => {
+                "I1: at most one segment of a partition and sequence is listed in the ideal state."
+            }
+            Self::Chain => {
+                "I2: a segment starts where the one before it ends: no row is passed over, none belongs to two."
+            }
+            Self::WholeRows => {
+                "I3: the copy that counts has each row of its range, once; but for those recorded as lost."
+            }
+            Self::OneEnd => {
+                "I3: whoever is online with a segment serves exactly its range; but for rows recorded as lost."
+            }
+            Self::CopyKept => {
+                "I5: nobody lets a whole copy of a committed range go of its own accord while there is no other."
+            }
+            Self::RightObject => {
+                "I6: the object of a completed segment is there and has its checksum."
+            }
+            Self::ListedHasRecord => "I9: every listed segment has metadata.",
+            Self::NoLostUpdate => {
+                "R7: metadata of a completed segment is not replaced by something made from what was there before."
+            }
+            Self::TrueLoss => "R9: rows are recorded as lost only if nobody has them any more.",
+            Self::Served => {
+                "I10, I11: from every reachable state, without another fault, a state can be reached in which every committed row is served by somebody or recorded as lost."
+            }
+            Self::Recoverable => {
+                "I10, I11: from every reachable state, without another fault, a state can be reached in which everything is done, stored and served by all, and the next segment is consumed."
+            }
+        }
+    }
+}
+
+/// I1: a segment that is listed beside another of the same place in the chain.
+#[must_use]
+pub fn second_head(ideal: &IdealState) -> Option<SegmentId> {
+    let mut last: Option<SegmentId> = None;
+    for (id, _) in ideal.segments.iter() {
+        let same =
+            |other: SegmentId| (other.partition, other.sequence) == (id.partition, id.sequence);
+        if last.is_some_and(same) {
+            return Some(*id);
+        }
+        last = Some(*id);
+    }
+    None
+}
+
+/// I9: a segment that is listed and has no record.
+#[must_use]
+pub fn without_record(
+    ideal: &IdealState,
+    has_record: impl Fn(SegmentId) -> bool,
+) -> Option<SegmentId> {
+    ideal.segments.iter().map(|(id, _)| *id).find(|id| !has_record(*id))
+}
+
+/// I2: a listed segment that does not start where the listed one before it ends.
+#[must_use]
+pub fn broken_link<'a>(
+    ideal: &IdealState,
+    record: impl Fn(SegmentId) -> Option<&'a Record>,
+) -> Option<SegmentId> {
+    let mut before: Option<(SegmentId, u64)> = None;
+    for (id, _) in ideal.segments.iter() {
+        let Some(record) = record(*id) else { continue };
+        let linked = before.is_none_or(|(previous, end)| {
+            previous.partition != id.partition || record.start == end
+        });
+        if !linked {
+            return Some(*id);
+        }
+        before = record.end.map(|end| (*id, end));
+    }
+    None
+}
+
+/// I6: whether the object that a completed record names is there and has its checksum. A record that names none is
+/// not judged.
+#[must_use]
+pub fn has_right_object(record: &Record, object: impl Fn(ObjectId) -> Option<Crc>) -> bool {
+    match (record.location, record.crc) {
+        (Some(Location::Object(at)), Some(crc)) => object(at) == Some(crc),
+        _ => true,
+    }
+}
+
+/// The offsets of a range that are not recorded as lost.
+pub fn expected_rows(range: Range, lost: &[Range]) -> impl Iterator<Item = u64> + '_ {
+    let is_lost = |offset: &u64| lost.iter().any(|l| l.start <= *offset && *offset < l.end);
+    (range.start..range.end).filter(move |offset| !is_lost(offset))
+}

@@ -1,0 +1,125 @@
+//! What controllers and servers say to each other.
+//!
+//! A request is answered once, or never: then it may have been carried out all the same. What is asked of the
+//! completion protocol in names and JSON is in `wire`; this is what the transitions look at.
+
+use super::completion::Kind;
+use super::object::{Location, ObjectId, Offset, Range, Sealed, SegmentId, ServerId};
+use crate::machine::EffectId;
+
+/// Who waits for an answer: a process, and which of its effects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Caller<P> {
+    /// The process.
+    pub process: P,
+    /// Its effect. The answer to another life's effect is refused there.
+    pub id: EffectId,
+}
+
+/// A server asks the table's leader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Request {
+    /// Of which segment.
+    pub segment: SegmentId,
+    /// What.
+    pub body: Ask,
+}
+
+/// What a server asks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Ask {
+    /// A message of the completion protocol that brings nothing along, at this offset.
+    Say(Offset, Kind),
+    /// `segmentCommitEndWithMetadata`: this copy is ready to count.
+    CommitEnd {
+        /// The end that it was built for.
+        offset: Offset,
+        /// The copy.
+        copy: Sealed,
+        /// Where it was stored.
+        stored: Location,
+    },
+    /// A segment was read from the stream again, built and stored (dossier 10).
+    Reingested {
+        /// The copy.
+        copy: Sealed,
+        /// Where it was stored.
+        stored: ObjectId,
+    },
+}
+
+/// A controller asks a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Order {
+    /// Whom.
+    pub server: ServerId,
+    /// Of which segment.
+    pub segment: SegmentId,
+    /// What.
+    pub body: Tell,
+}
+
+/// What a controller asks of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Tell {
+    /// Read the segment from the stream again.
+    Reingest,
+    /// Store your built copy, and say what it is (`uploadCommittedSegment`).
+    Upload,
+    /// Say whether you hold all rows of this range, in memory or on disk.
+    Supply(Range),
+}
+
+/// What a server answers a controller.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Report {
+    /// To [`Tell::Reingest`].
+    Reingest(ReingestStatus),
+    /// The copy was stored.
+    Uploaded {
+        /// What it is.
+        copy: Sealed,
+        /// Where it is.
+        stored: ObjectId,
+    },
+    /// There is no copy to store, or storing it failed.
+    NotUploaded,
+    /// To [`Tell::Supply`].
+    Supplies(bool),
+}
+
+/// How a server takes the request to reingest (origin 2; dossier 10 where upstream differs).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum ReingestStatus {
+    /// 200: it runs.
+    Accepted,
+    /// 404: this server has no such segment, or metadata has none.
+    NotFound,
+    /// 409: the segment is being reingested here already, or is completed.
+    Conflict,
+    /// 429: as many jobs run as may.
+    TooMany,
+    /// 500: the server has not started, or metadata has no end yet.
+    NotReady,
+}
+
+impl ReingestStatus {
+    /// The HTTP status.
+    #[must_use]
+    pub fn code(self) -> u16 {
+        match self {
+            Self::Accepted => 200,
+            Self::NotFound => 404,
+            Self::Conflict => 409,
+            Self::TooMany => 429,
+            Self::NotReady => 500,
+        }
+    }
+}

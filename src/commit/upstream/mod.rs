@@ -1,0 +1,88 @@
+//! The protocol as Pinot had it, so that the checker can find what its users found.
+//!
+//! The roles are the verified ones without the guards that a variant lacks: where a guard is missing they do what
+//! upstream does. *Our reading*: [`Release::Aug2026`] and [`Release::Blocking`] follow the dossier's tree, read in its
+//! source; [`Release::Pr14741`] and [`Release::Pr14920`] follow the descriptions of the pull requests, and where these
+//! are silent the tree, less what later issues say was added after.
+//!
+//! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, group commit (R3), partial
+//! upsert beyond its order, end of a partition group, offset auto-reset.
+
+use super::completion::Rules;
+use super::controller::{self, Controller};
+use super::guard::Guard;
+use super::server::{self, Server};
+use crate::guard::Weakened;
+
+/// A point in upstream's history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Release {
+    /// Blocking commits, as before pauseless consumption.
+    Blocking,
+    /// #14741: pauseless consumption without disaster recovery.
+    Pr14741,
+    /// #14920: with reingestion and the reset of segments in error.
+    Pr14920,
+    /// Master of August 2026: with clean-up after a failed commit (#17707), upload retry of committing segments
+    /// (#17241), and uploaded segments known to be committed (#15062).
+    Aug2026,
+}
+
+impl Release {
+    /// All of them, oldest first.
+    pub const ALL: [Self; 4] = [Self::Blocking, Self::Pr14741, Self::Pr14920, Self::Aug2026];
+
+    /// Name of the variant.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Blocking => "pinot-blocking",
+            Self::Pr14741 => "pinot-14741",
+            Self::Pr14920 => "pinot-14920",
+            Self::Aug2026 => "pinot-2026-08",
+        }
+    }
+
+    /// The guards that it keeps.
+    #[must_use]
+    pub fn keeps(self) -> &'static [Guard] {
+        match self {
+            Self::Blocking | Self::Pr14741 => &[Guard::NoCleanUp],
+            Self::Pr14920 => &[Guard::NoCleanUp, Guard::Reingest, Guard::ResetErrors],
+            Self::Aug2026 => &[
+                Guard::Reingest,
+                Guard::ResetErrors,
+                Guard::RetryCommitting,
+                Guard::UploadedIsDone,
+                Guard::InOrder,
+            ],
+        }
+    }
+
+    /// The guards that it lacks.
+    #[must_use]
+    pub fn lacks(self) -> Weakened<Guard> {
+        let kept = self.keeps();
+        Weakened::without(Guard::ALL.into_iter().filter(|guard| !kept.contains(guard)))
+    }
+
+    fn rules(self) -> Rules {
+        match self {
+            Self::Blocking | Self::Pr14741 | Self::Pr14920 => Rules::PINOT_14741,
+            Self::Aug2026 => Rules::PINOT_2026_08,
+        }
+    }
+
+    /// Its controller.
+    #[must_use]
+    pub fn controller(self) -> Controller<Weakened<Guard>> {
+        let limits = controller::Limits::default();
+        Controller::weakened(limits, self.lacks()).with_rules(self.rules())
+    }
+
+    /// Its server.
+    #[must_use]
+    pub fn server(self) -> Server<Weakened<Guard>> {
+        Server::weakened(server::Limits::default(), self.lacks())
+    }
+}

@@ -1,0 +1,443 @@
+//! The roles of commit, event by event: the three steps, reingestion with each of its answers, refusals.
+
+use surehold::collections::Table;
+use surehold::commit::completion::{Answer, Kind, Mode, Reason};
+use surehold::commit::controller::{self, Controller};
+use surehold::commit::effect::{Change, Expected};
+use surehold::commit::event::{ControllerOutcome, Found, ServerOutcome};
+use surehold::commit::message::{Ask, Caller, Order, ReingestStatus, Report, Request, Tell};
+use surehold::commit::object::{
+    ControllerId, Crc, IdealState, Location, ObjectId, PartitionId, Range, Record, ReplicaState,
+    Rows, Sealed, SegmentId, ServerId, Status, TableConfig, Version,
+};
+use surehold::commit::server::{self, Server};
+use surehold::commit::{
+    ControllerEffect, ControllerEvent, Input, Refusal, ServerEffect, ServerEvent, Task,
+};
+use surehold::{EffectId, Machine};
+
+const S0: ServerId = ServerId(0);
+const S1: ServerId = ServerId(1);
+const C0: ControllerId = ControllerId(0);
+const PARTITION: PartitionId = PartitionId(3);
+
+fn segment(sequence: u32) -> SegmentId {
+    SegmentId { partition: PARTITION, sequence, minute: 7 }
+}
+
+fn table() -> TableConfig {
+    TableConfig {
+        mode: Mode::Pauseless,
+        is_ordered: false,
+        replicas: 2,
+        row_limit: 10,
+        may_refill: false,
+    }
+}
+
+fn open() -> Record {
+    Record::starting_at(100, 2, 10)
+}
+
+fn committing() -> Record {
+    Record { status: Status::Committing, end: Some(110), ..open() }
+}
+
+fn found(record: Record) -> Found {
+    Found { record, version: Version(4), age_ms: 0 }
+}
+
+fn copy(missing: Vec<Range>) -> Sealed {
+    let range = Range { start: 100, end: 110 };
+    Sealed { crc: Crc(9), rows: Rows { range, missing } }
+}
+
+fn listed(states: &[(u32, ReplicaState)]) -> IdealState {
+    let mut ideal = IdealState::default();
+    for (sequence, state) in states {
+        let mut replicas = Table::new();
+        replicas.insert(S0, *state);
+        replicas.insert(S1, *state);
+        ideal.segments.insert(segment(*sequence), replicas);
+    }
+    ideal
+}
+
+/// A controller, and what it asked for last.
+struct Leader {
+    role: Controller,
+    state: controller::State,
+    asked: EffectId,
+}
+
+impl Leader {
+    fn elected() -> Self {
+        let role = Controller::new(controller::Limits::default());
+        let durable = controller::Durable { controller: C0, incarnation: 2, table: table() };
+        let state = role.recover(durable);
+        let asked = EffectId { incarnation: 0, number: 0 };
+        let mut leader = Self { role, state, asked };
+        assert_eq!(leader.take(ControllerEvent::Elected), Ok(vec![]));
+        leader
+    }
+
+    fn take(&mut self, event: ControllerEvent) -> Result<Vec<ControllerEffect>, Refusal> {
+        let step = self.role.step(&self.state, event)?;
+        self.state = step.state;
+        if let Some(issued) = step.effects.iter().find(|issued| issued.id.number > 0) {
+            self.asked = issued.id;
+        }
+        Ok(step.effects.into_iter().map(|issued| issued.effect).collect())
+    }
+
+    fn end(&mut self, outcome: ControllerOutcome) -> Vec<ControllerEffect> {
+        let id = self.asked;
+        self.take(ControllerEvent::Outcome { id, outcome }).expect("it waits for this")
+    }
+
+    fn hear(&mut self, from: ServerId, body: Ask) -> Vec<ControllerEffect> {
+        let request = Request { segment: segment(0), body };
+        let event = ControllerEvent::Received { caller: caller(from), request, input: input() };
+        self.take(event).expect("it is taken")
+    }
+
+    /// The three steps have begun: S0 has won and begins to commit.
+    fn committing() -> Self {
+        let mut leader = Self::elected();
+        leader.hear(S0, Ask::Say(110, Kind::Consumed(Some(Reason::RowLimit))));
+        leader.end(ControllerOutcome::Record(Some(found(open()))));
+        let asks = leader.hear(S0, Ask::Say(110, Kind::CommitStart));
+        assert_eq!(asks, [ControllerEffect::ReadRecord(segment(0))]);
+        leader
+    }
+}
+
+fn caller(process: ServerId) -> Caller<ServerId> {
+    Caller { process, id: EffectId { incarnation: 5, number: 1 } }
+}
+
+fn input() -> Input {
+    Input { now_ms: 0, minute: 7, pick: 0 }
+}
+
+#[test]
+fn a_commit_is_three_steps_of_one_operation_each() {
+    let mut leader = Leader::committing();
+    let asks = leader.end(ControllerOutcome::Record(Some(found(open()))));
+    let write =
+        ControllerEffect::WriteRecord(segment(0), committing(), Expected::Version(Version(4)));
+    assert_eq!(asks, [write]);
+    let asks = leader.end(ControllerOutcome::Applied);
+    assert_eq!(asks, [ControllerEffect::ListRecords(PARTITION)]);
+    let asks = leader.end(ControllerOutcome::Records(vec![(segment(0), found(committing()))]));
+    let next = Record::starting_at(110, 2, 10);
+    assert_eq!(asks, [ControllerEffect::WriteRecord(segment(1), next, Expected::Absent)]);
+    assert_eq!(leader.end(ControllerOutcome::Applied), [ControllerEffect::ReadIdeal]);
+    let ideal = listed(&[(0, ReplicaState::Consuming)]);
+    let asks = leader.end(ControllerOutcome::Ideal(ideal, Version(8)));
+    let changes =
+        vec![Change::Set(segment(0), ReplicaState::Online), Change::Add(segment(1), vec![S0, S1])];
+    assert_eq!(asks, [ControllerEffect::WriteIdeal(Version(8), changes)]);
+    let asks = leader.end(ControllerOutcome::Applied);
+    assert_eq!(asks, [ControllerEffect::Answer(caller(S0), Answer::CommitContinue)]);
+}
+
+#[test]
+fn a_lost_reply_is_resolved_by_reading() {
+    let mut leader = Leader::committing();
+    leader.end(ControllerOutcome::Record(Some(found(open()))));
+    let asks = leader.end(ControllerOutcome::Unknown);
+    assert_eq!(asks, [ControllerEffect::ReadRecord(segment(0))]);
+    // It had been written: the second step follows.
+    let asks = leader.end(ControllerOutcome::Record(Some(found(committing()))));
+    assert_eq!(asks, [ControllerEffect::ListRecords(PARTITION)]);
+}
+
+#[test]
+fn a_record_of_another_end_is_not_taken_over() {
+    let mut leader = Leader::committing();
+    let other = Record { end: Some(105), ..committing() };
+    let asks = leader.end(ControllerOutcome::Record(Some(found(other))));
+    assert_eq!(asks, [ControllerEffect::Answer(caller(S0), Answer::Failed)]);
+}
+
+#[test]
+fn a_failed_third_step_deletes_nothing() {
+    let mut leader = Leader::committing();
+    leader.end(ControllerOutcome::Record(Some(found(open()))));
+    leader.end(ControllerOutcome::Applied);
+    leader.end(ControllerOutcome::Records(Vec::new()));
+    leader.end(ControllerOutcome::Applied);
+    let asks = leader.end(ControllerOutcome::Failed);
+    assert_eq!(asks, [ControllerEffect::Answer(caller(S0), Answer::Failed)]);
+}
+
+#[test]
+fn whoever_does_not_lead_says_so_and_begins_no_task() {
+    let mut leader = Leader::elected();
+    assert_eq!(leader.take(ControllerEvent::Deposed), Ok(vec![]));
+    let asks = leader.hear(S0, Ask::Say(110, Kind::Consumed(None)));
+    assert_eq!(asks, [ControllerEffect::Answer(caller(S0), Answer::NotLeader)]);
+    let event = ControllerEvent::Continue { task: Task::Validate(PARTITION), input: input() };
+    assert_eq!(leader.take(event), Err(Refusal::NotLeading));
+}
+
+#[test]
+fn a_message_waits_while_the_segment_is_worked_on() {
+    let mut leader = Leader::committing();
+    let request = Request { segment: segment(0), body: Ask::Say(110, Kind::Consumed(None)) };
+    let event = ControllerEvent::Received { caller: caller(S1), request, input: input() };
+    assert_eq!(leader.take(event), Err(Refusal::Busy(segment(0))));
+}
+
+#[test]
+fn the_outcome_of_another_life_or_of_another_kind_is_refused() {
+    let mut leader = Leader::committing();
+    let before = leader.state.clone();
+    let outcome = ControllerOutcome::Applied;
+    let id = EffectId { incarnation: 1, ..leader.asked };
+    let refused = leader.take(ControllerEvent::Outcome { id, outcome: outcome.clone() });
+    assert_eq!(refused, Err(Refusal::OtherIncarnation { id, current: 2 }));
+    let id = EffectId { number: 99, ..leader.asked };
+    let refused = leader.take(ControllerEvent::Outcome { id, outcome: outcome.clone() });
+    assert_eq!(refused, Err(Refusal::NotOutstanding(id)));
+    let id = leader.asked;
+    let refused = leader.take(ControllerEvent::Outcome { id, outcome });
+    assert_eq!(refused, Err(Refusal::UnfitOutcome(id)));
+    assert_eq!(leader.state, before);
+}
+
+fn stored() -> ObjectId {
+    ObjectId { segment: segment(0), attempt: Some(77) }
+}
+
+#[test]
+fn a_reingested_segment_is_completed_by_compare_and_set() {
+    let mut leader = Leader::elected();
+    let body = Ask::Reingested { copy: copy(Vec::new()), stored: stored() };
+    assert_eq!(leader.hear(S0, body), [ControllerEffect::ReadRecord(segment(0))]);
+    let asks = leader.end(ControllerOutcome::Record(Some(found(committing()))));
+    let done = committing().done(110, Crc(9), Location::Object(stored()));
+    let write = ControllerEffect::WriteRecord(segment(0), done, Expected::Version(Version(4)));
+    assert_eq!(asks, [write]);
+    assert_eq!(leader.end(ControllerOutcome::Applied), [ControllerEffect::ReadView]);
+}
+
+#[test]
+fn a_segment_that_is_not_committing_takes_no_reingestion() {
+    for record in [open(), committing().done(110, Crc(1), Location::Peers)] {
+        let mut leader = Leader::elected();
+        leader.hear(S0, Ask::Reingested { copy: copy(Vec::new()), stored: stored() });
+        let asks = leader.end(ControllerOutcome::Record(Some(found(record))));
+        assert_eq!(asks, [ControllerEffect::Answer(caller(S0), Answer::Failed)]);
+    }
+}
+
+/// An expired start: the gap is recorded, and only once every listed server has said that it cannot help.
+#[test]
+fn a_gap_is_recorded_after_everybody_was_asked() {
+    let gap = Range { start: 100, end: 104 };
+    let order = |server| {
+        let range = Range { start: 100, end: 110 };
+        let order = Order { server, segment: segment(0), body: Tell::Supply(range) };
+        ControllerEffect::Call(order)
+    };
+    let mut leader = Leader::elected();
+    leader.hear(S0, Ask::Reingested { copy: copy(vec![gap]), stored: stored() });
+    let asks = leader.end(ControllerOutcome::Record(Some(found(committing()))));
+    assert_eq!(asks, [ControllerEffect::ReadIdeal]);
+    let ideal = listed(&[(0, ReplicaState::Online)]);
+    assert_eq!(leader.end(ControllerOutcome::Ideal(ideal, Version(1))), [order(S0)]);
+    let no = || ControllerOutcome::Reported(Report::Supplies(false));
+    assert_eq!(leader.end(no()), [order(S1)]);
+    let before = (leader.state.clone(), leader.asked);
+    let done = committing().done(110, Crc(9), Location::Object(stored()));
+    let done = Record { lost: vec![gap], ..done };
+    let write = ControllerEffect::WriteRecord(segment(0), done, Expected::Version(Version(4)));
+    assert_eq!(leader.end(no()), [write]);
+    // A server that has the rows, or does not answer, stops it.
+    for outcome in [ControllerOutcome::Reported(Report::Supplies(true)), ControllerOutcome::Unknown]
+    {
+        (leader.state, leader.asked) = before.clone();
+        let answer = ControllerEffect::Answer(caller(S0), Answer::Failed);
+        assert_eq!(leader.end(outcome), [answer]);
+    }
+}
+
+#[test]
+fn an_ordered_table_is_not_refilled_unless_the_operator_says_so() {
+    let acts = |may_refill| {
+        let mut leader = Leader::elected();
+        let ordered = TableConfig { is_ordered: true, may_refill, ..table() };
+        leader.take(ControllerEvent::Configured(ordered)).expect("it is taken");
+        let task = Task::Repair(PARTITION);
+        leader.take(ControllerEvent::Continue { task, input: input() }).expect("it begins");
+        let ideal = listed(&[(0, ReplicaState::Online)]);
+        leader.end(ControllerOutcome::Ideal(ideal, Version(1)));
+        let shown = listed(&[(0, ReplicaState::Error)]).segments;
+        let view = surehold::commit::object::View { segments: shown };
+        leader.end(ControllerOutcome::View(view));
+        leader.end(ControllerOutcome::Records(vec![(segment(0), found(committing()))]))
+    };
+    assert_eq!(acts(false), []);
+    let range = Range { start: 100, end: 110 };
+    let order = Order { server: S0, segment: segment(0), body: Tell::Supply(range) };
+    assert_eq!(acts(true), [ControllerEffect::Call(order)]);
+}
+
+/// A server, and what it asked for last.
+struct Replica {
+    role: Server,
+    state: server::State,
+    asked: EffectId,
+}
+
+impl Replica {
+    fn started(max_jobs: usize) -> Self {
+        let role = Server::new(server::Limits { max_builds: 1, max_jobs });
+        let durable = server::Durable {
+            server: S0,
+            incarnation: 3,
+            mode: Mode::Pauseless,
+            disk: Table::new(),
+        };
+        let state = role.recover(durable);
+        Self { role, state, asked: EffectId { incarnation: 0, number: 0 } }
+    }
+
+    fn take(&mut self, event: ServerEvent) -> Vec<ServerEffect> {
+        let step = self.role.step(&self.state, event).expect("it is taken");
+        self.state = step.state;
+        if let Some(issued) = step.effects.iter().find(|issued| issued.id.number > 0) {
+            self.asked = issued.id;
+        }
+        step.effects.into_iter().map(|issued| issued.effect).collect()
+    }
+
+    fn end(&mut self, outcome: ServerOutcome) -> Vec<ServerEffect> {
+        let id = self.asked;
+        self.take(ServerEvent::Outcome { id, outcome })
+    }
+
+    /// Its replicas of these segments are in error.
+    fn in_error(sequences: &[u32], max_jobs: usize) -> Self {
+        let mut replica = Self::started(max_jobs);
+        for sequence in sequences {
+            let id = segment(*sequence);
+            replica.take(ServerEvent::Transition(id, ReplicaState::Online));
+            let shown = replica.end(ServerOutcome::Record(None));
+            assert_eq!(shown, [ServerEffect::Show(id, ReplicaState::Error)]);
+        }
+        replica
+    }
+
+    fn reingest(&mut self, sequence: u32) -> Vec<ServerEffect> {
+        let order = Order { server: S0, segment: segment(sequence), body: Tell::Reingest };
+        self.take(ServerEvent::Received { caller: controller(), order, attempt: 0 })
+    }
+}
+
+fn controller() -> Caller<ControllerId> {
+    Caller { process: C0, id: EffectId { incarnation: 2, number: 1 } }
+}
+
+fn answers(status: ReingestStatus) -> ServerEffect {
+    ServerEffect::Report(controller(), Report::Reingest(status))
+}
+
+#[test]
+fn each_answer_to_reingestion_has_its_code() {
+    use ReingestStatus::{Accepted, Conflict, NotFound, NotReady, TooMany};
+    let codes = [Accepted, NotFound, Conflict, TooMany, NotReady].map(ReingestStatus::code);
+    assert_eq!(codes, [200, 404, 409, 429, 500]);
+}
+
+#[test]
+fn reingestion_is_answered_by_what_is_there() {
+    // No such segment here.
+    let mut replica = Replica::in_error(&[0], 1);
+    assert_eq!(replica.reingest(9), [answers(ReingestStatus::NotFound)]);
+    // Metadata decides: absent, open, completed.
+    let completed = committing().done(110, Crc(1), Location::Peers);
+    for (record, status) in [
+        (None, ReingestStatus::NotFound),
+        (Some(open()), ReingestStatus::NotReady),
+        (Some(completed), ReingestStatus::Conflict),
+    ] {
+        let mut replica = Replica::in_error(&[0], 1);
+        assert_eq!(replica.reingest(0), [ServerEffect::ReadRecord(segment(0))]);
+        assert_eq!(replica.end(ServerOutcome::Record(record)), [answers(status)]);
+        assert_eq!(replica.state.jobs().count(), 0);
+    }
+}
+
+#[test]
+fn concurrent_reingestions_conflict_or_are_too_many() {
+    let mut replica = Replica::in_error(&[0, 1, 2], 2);
+    replica.reingest(0);
+    let begins = replica.end(ServerOutcome::Record(Some(committing())));
+    let accepted = answers(ReingestStatus::Accepted);
+    assert_eq!(begins, [ServerEffect::Fetch(segment(0), 100), accepted]);
+    assert_eq!(replica.reingest(0), [answers(ReingestStatus::Conflict)]);
+    replica.reingest(1);
+    assert_eq!(replica.reingest(2), [answers(ReingestStatus::TooMany)]);
+    assert_eq!(
+        replica.state.jobs().map(|(id, _)| id).collect::<Vec<_>>(),
+        [segment(0), segment(1)]
+    );
+}
+
+/// Reads exactly the range, and knows what was missing; the permit is given back whatever happens.
+#[test]
+fn a_job_reads_the_range_and_reports_its_gap() {
+    let record = Record { end: Some(103), ..committing() };
+    let mut replica = Replica::in_error(&[0], 1);
+    replica.reingest(0);
+    replica.end(ServerOutcome::Record(Some(record)));
+    let asks = replica.end(ServerOutcome::Expired { first: 101, end: 500 });
+    assert_eq!(asks, [ServerEffect::Fetch(segment(0), 101)]);
+    replica.end(ServerOutcome::Row(101));
+    let asks = replica.end(ServerOutcome::Row(107));
+    let range = Range { start: 100, end: 103 };
+    let missing = vec![Range { start: 100, end: 101 }, Range { start: 102, end: 103 }];
+    let rows = Rows { range, missing };
+    assert_eq!(asks, [ServerEffect::Build(segment(0), rows.clone())]);
+    assert_eq!(replica.state.builds(), 1);
+    let asks = replica.end(ServerOutcome::Built { crc: Crc(4), attempt: 77 });
+    assert_eq!(asks, [ServerEffect::Upload(stored(), Crc(4))]);
+    assert_eq!(replica.state.builds(), 0);
+    let asks = replica.end(ServerOutcome::Applied);
+    let body = Ask::Reingested { copy: Sealed { crc: Crc(4), rows }, stored: stored() };
+    assert_eq!(asks, [ServerEffect::Call(Request { segment: segment(0), body })]);
+    assert_eq!(replica.end(ServerOutcome::Answered(Answer::Failed)), []);
+    assert_eq!(replica.state.jobs().count(), 0);
+}
+
+#[test]
+fn a_failed_build_gives_the_permit_back() {
+    let record = Record { end: Some(101), ..committing() };
+    let mut replica = Replica::in_error(&[0], 1);
+    replica.reingest(0);
+    replica.end(ServerOutcome::Record(Some(record)));
+    replica.end(ServerOutcome::Row(100));
+    assert_eq!(replica.state.builds(), 1);
+    assert_eq!(replica.end(ServerOutcome::Failed), []);
+    assert_eq!((replica.state.builds(), replica.state.jobs().count()), (0, 0));
+}
+
+/// A commit holds the segment's lock from COMMIT to its end.
+#[test]
+fn a_transition_waits_for_the_commit() {
+    let mut replica = Replica::started(1);
+    replica.take(ServerEvent::Transition(segment(0), ReplicaState::Consuming));
+    let record = Record { row_limit: 1, ..open() };
+    replica.end(ServerOutcome::Record(Some(record)));
+    replica.end(ServerOutcome::Row(100));
+    let answer = Answer::Commit { offset: 101, build_s: 126 };
+    let asks = replica.end(ServerOutcome::Answered(answer));
+    let body = Ask::Say(101, Kind::CommitStart);
+    assert_eq!(asks, [ServerEffect::Call(Request { segment: segment(0), body })]);
+    let event = ServerEvent::Transition(segment(0), ReplicaState::Online);
+    let refused = replica.role.step(&replica.state, event);
+    assert_eq!(refused.map(|step| step.effects), Err(Refusal::Locked(segment(0))));
+}
