@@ -123,6 +123,11 @@ fn ours() -> Vec<Scope> {
             Budget { losses: 1, ..NONE },
         ),
         base("failed-upload", "A build or an upload fails (C5).", Budget { failures: 1, ..NONE }),
+        single(base(
+            "failed-expiry",
+            "A build fails, and the stream forgets the range before it is read again (R9).",
+            Budget { failures: 1, expiries: 1, ..NONE },
+        )),
         nightly(single(base(
             "crash-expiry",
             "All memory of a range is gone, and the stream forgets it (R9).",
