@@ -45,6 +45,8 @@ pub struct Model<V: Guards<Guard>> {
     pub scope: Arc<Scope>,
     /// The properties judged.
     pub judged: Vec<Property>,
+    /// Whether reads are taken at once, or together with the write that their answer leads to.
+    pub reduce: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
     pub(super) controller: Arc<Controller<V>>,
@@ -121,6 +123,7 @@ impl<V: Guards<Guard>> Model<V> {
         Self {
             scope: Arc::new(scope.clone()),
             judged: scope.properties(),
+            reduce: true,
             coverage: None,
             controller: Arc::new(controller),
             server: Arc::new(server),
@@ -480,7 +483,13 @@ impl<V: Guards<Guard>> Model<V> {
         }
         let at = caller.process.0 as u8;
         let waits = world.servers[usize::from(at)].pending.iter();
-        if !waits.into_iter().any(|pending| pending.issued.id == caller.id) {
+        // An answer goes over its request's own connection. Of a request that was broken off there is none any more,
+        // though its number may serve another effect by now.
+        let is_asked = |pending: &Pending<ServerEffect>| {
+            let is_call = matches!(pending.issued.effect, ServerEffect::Call(_));
+            pending.issued.id == caller.id && is_call && pending.at.is_some()
+        };
+        if !waits.into_iter().any(is_asked) {
             return;
         }
         context.tale.answers(at, answer, context.mute);
@@ -509,6 +518,9 @@ impl<V: Guards<Guard>> Model<V> {
 
     /// A read is carried out at once, unless what it tells is written back by compare-and-set.
     fn read_at_once(&self, world: &mut World, at: u8, number: u16, context: &mut Context<'_>) {
+        if !self.reduce {
+            return;
+        }
         let process = &world.controllers[usize::from(at)];
         let pending = process.pending.iter().find(|p| p.issued.id.number == number);
         let Some(issued) = pending.map(|pending| pending.issued.clone()) else { return };
@@ -579,7 +591,8 @@ impl<V: Guards<Guard>> Model<V> {
         let effect = pending.issued.effect.clone();
         if let Some(outcome) = self.read(world, &effect, process.role.is_periodic(number)) {
             let asked = self.end_controller(world, at, number, outcome, context)?;
-            let next = asked.first().copied().filter(|next| self.is_next(world, at, *next));
+            let follows = |next: &u16| self.reduce && self.is_next(world, at, *next);
+            let next = asked.first().copied().filter(follows);
             return match next {
                 Some(next) => {
                     context.tale.goes_on(world, at, next);
@@ -774,7 +787,7 @@ impl<V: Guards<Guard>> Model<V> {
         for number in asked {
             let pending = &world.servers[usize::from(at)].pending;
             let issued = pending.iter().find(|p| p.issued.id.number == number);
-            let read = issued.and_then(|p| {
+            let read = issued.filter(|_| self.reduce).and_then(|p| {
                 let effect = &p.issued.effect;
                 at_once(world, effect).or_else(|| self.alone(world, at, number, effect))
             });
@@ -870,11 +883,10 @@ impl<V: Guards<Guard>> Model<V> {
                 ServerOutcome::Applied
             }
             ServerEffect::Delete(_) => ServerOutcome::Applied,
-            ServerEffect::ReadRecord(_)
-            | ServerEffect::Download(..)
-            | ServerEffect::ReadView
-            | ServerEffect::Report(..)
-            | ServerEffect::Show(..) => return None,
+            ServerEffect::ReadRecord(_) | ServerEffect::Download(..) | ServerEffect::ReadView => {
+                at_once(world, &effect)?
+            }
+            ServerEffect::Report(..) | ServerEffect::Show(..) => return None,
         };
         let outcome = if fate == Fate::Lost { ServerOutcome::Unknown } else { outcome };
         self.end_server(world, at, number, outcome, context)

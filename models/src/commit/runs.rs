@@ -146,6 +146,7 @@ pub fn model<V: Guards<Guard>>(
 ) -> Model<V> {
     let mut model = Model::new(controller, server, &run.scope);
     model.judged.clone_from(&run.judged);
+    model.reduce = manner.reduce;
     model.coverage = manner.coverage.then(|| Arc::new(Coverage::default()));
     model
 }

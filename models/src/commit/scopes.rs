@@ -128,6 +128,14 @@ fn ours() -> Vec<Scope> {
             "A build fails, and the stream forgets the range before it is read again (R9).",
             Budget { failures: 1, expiries: 1, ..NONE },
         )),
+        Scope {
+            skew: false,
+            ..single(base(
+                "expiry",
+                "All memory of a range is gone, and the stream forgets it; clocks agree (R9).",
+                Budget { server_crashes: 1, expiries: 1, ..NONE },
+            ))
+        },
         nightly(single(base(
             "crash-expiry",
             "All memory of a range is gone, and the stream forgets it (R9).",
