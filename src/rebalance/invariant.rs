@@ -38,7 +38,9 @@ impl Dropped {
 pub enum Property {
     /// P1.
     LastCopyKept,
-    /// P2.
+    /// P2. What a tier requires counts as far as it has servers, those included that are away. A leader cannot
+    /// count a server of another tier that was down when it began and that it never saw: copies which stand in
+    /// for that one's may go as surplus, all but the last (P1).
     RequiredKept,
     /// P3.
     DropJustified,

@@ -437,6 +437,53 @@ fn ours_further() -> Vec<Scope> {
                 1,
             )
         },
+        Scope {
+            servers: vec![HOLDS_TWO, EMPTY, COLD_HOLDS, COLD_EMPTY],
+            elsewhere: &[(COLD, 1)],
+            segments: 2,
+            budget: Budget { moves: 1, overdue: 1, ..NONE },
+            picks: 1,
+            // One in place of the late load. It is decided once more when a request of the move overtakes it: it
+            // is refused by its number then, and nothing comes of it. Each further move may add one.
+            needless_loads: Some(2),
+            witnesses: &[Witness::MoveDone],
+            tier: Tier::Nightly,
+            ..base(
+                "two-tiers-two-segments-late",
+                "Two segments in two tiers, a move, a late answer.",
+                4,
+                1,
+                1,
+            )
+        },
+        Scope {
+            servers: vec![HOLDS, HOLDS, COLD_EMPTY],
+            elsewhere: &[(COLD, 1)],
+            budget: Budget { flaps: 1, failures: 1, ..NONE },
+            needless_loads: Some(2),
+            witnesses: &[Witness::TiersServed],
+            ..base(
+                "tier-flap",
+                "Discovery loses the only server of a tier, for which a copy of another tier stands in.",
+                3,
+                1,
+                2,
+            )
+        },
+        Scope {
+            servers: vec![HOLDS, COLD_EMPTY],
+            elsewhere: &[(COLD, 1)],
+            budget: Budget { takeovers: 1, crashes: 1, ..NONE },
+            needless_loads: Some(4),
+            witnesses: &[Witness::TiersServed, Witness::TwoLeaders],
+            ..base(
+                "tier-takeover-crash",
+                "A new leader never saw the only server of a tier, for which the last copy stands in.",
+                2,
+                0,
+                1,
+            )
+        },
     ]
 }
 

@@ -42,7 +42,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// Whether, without this copy, as many firm ones are left as are required: in its tier, and in all.
     ///
     /// While another tier waits for its copies, those of a tier that requires fewer now stand in for them
-    /// (dossier 9.1, I4).
+    /// (dossier 9.1, I4), as many of them as the other tier has servers for.
     fn may_go(&mut self, seen: &Segment, at: ServerId) -> bool {
         let Some(tier) = self.state.servers.get(&at).map(|server| server.info.tier) else {
             return false;
@@ -55,19 +55,24 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 in_all += 1;
             }
         }
-        let enough_in_all = in_all >= seen.required_in_all() || in_all >= self.loadable(seen);
-        self.judge.demands(Guard::EnoughOthers, in_tier >= seen.required(tier) && enough_in_all)
+        let enough = in_tier >= seen.required(tier) && in_all >= self.loadable(seen);
+        self.judge.demands(Guard::EnoughOthers, enough)
     }
 
-    /// How many replicas there have to be in all tiers, each counted as far as discovery shows servers for it
+    /// How many replicas there have to be in all tiers, each counted as far as there are servers for it
     /// (dossier 4.4, `requiredAndLoadable`): what no server can ever hold must not keep surplus elsewhere.
+    ///
+    /// Unlike upstream's, it does not fall when discovery loses a server: that one may be back at once, and what
+    /// stands in for its copies be gone by then. A new leader knows nothing of a server that was away when it
+    /// began, so while anything is required it is never less than one.
     fn loadable(&self, segment: &Segment) -> usize {
         let tiers = segment.rule.iter().flat_map(|rule| &rule.required);
         let able = |tier| {
-            let servers = self.state.servers();
-            servers.filter(|(_, server)| server.info.managed && server.info.tier == tier).count()
+            let servers = self.state.servers.values();
+            servers.filter(|server| server.info.managed && server.info.tier == tier).count()
         };
-        tiers.map(|(tier, required)| usize::from(*required).min(able(*tier))).sum()
+        let able: usize = tiers.map(|(tier, most)| usize::from(*most).min(able(*tier))).sum();
+        able.max(segment.required_in_all().min(1))
     }
 
     /// Whether a copy surely serves until this leader gives it up: known, behind the fence, not leaving.
