@@ -137,7 +137,7 @@ fn renewed(protocol: &str) -> Vec<Row> {
     rows.retain(|row| row.protocol != protocol);
     let runs = everything::documented().into_iter().filter(|run| run.protocol() == protocol);
     rows.extend(run_all(runs.collect()));
-    let order = everything::protocols().map(|known| known.name());
+    let order = everything::protocols().map(surehold_models::everything::AnyProtocol::name);
     rows.sort_by_key(|row| order.iter().position(|name| *name == row.protocol));
     rows
 }

@@ -166,7 +166,7 @@ impl fmt::Display for Finding {
 /// # Errors
 ///
 /// The first violation, with its timeline.
-pub fn compaction_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Finding> {
+pub fn compaction_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Box<Finding>> {
     match variant {
         FuzzVariant::Verified => walk(&Ours(Verified), &world_of(data, false), data, true),
         FuzzVariant::Without(guards) => {
@@ -257,7 +257,12 @@ fn counters() -> Arc<Coverage> {
     Arc::clone(COUNTERS.get_or_init(Arc::default))
 }
 
-fn walk<F: Fleet>(fleet: &F, scope: &Scope, data: &[u8], is_ours: bool) -> Result<(), Finding> {
+fn walk<F: Fleet>(
+    fleet: &F,
+    scope: &Scope,
+    data: &[u8],
+    is_ours: bool,
+) -> Result<(), Box<Finding>> {
     let mut model = Model::new(fleet, scope);
     model.reduce = !is_set_first(data, 4);
     model.coverage = Some(counters());
@@ -267,7 +272,7 @@ fn walk<F: Fleet>(fleet: &F, scope: &Scope, data: &[u8], is_ours: bool) -> Resul
     let mut walk = Walk::new(&model, !is_set_first(data, 7));
     let done = walk.operate(data.get(HEADER..).unwrap_or_default());
     let done = done.and_then(|()| if is_ours { walk.reach_the_goal() } else { Ok(()) });
-    done.map_err(|breach| walk.tell(&breach))
+    done.map_err(|breach| Box::new(walk.tell(&breach)))
 }
 
 /// What is broken.

@@ -65,7 +65,8 @@ impl<V: Guards<Guard>> Model<V> {
                 (idle || left, 1)
             }
             Task::Repair(_) => {
-                let mut all = store.view.segments.values().flat_map(|replicas| replicas.values());
+                let mut all =
+                    store.view.segments.values().flat_map(surehold::collections::Table::values);
                 (all.any(|is| *is == ReplicaState::Error), world.servers.len() as u8)
             }
             Task::Retry(_) => {

@@ -45,10 +45,10 @@ fn judge_store(before: &Store, store: &Store, found: &mut Vec<Broken>) {
         if !has_right_object(record, |at| store.objects.get(&at).map(|copy| copy.crc)) {
             found.push(Broken::Object(*id));
         }
-        if let (Some(crc), Some(range)) = (record.crc, record.range()) {
-            if rows_in(crc) != expected(range, record) {
-                found.push(Broken::Rows(*id));
-            }
+        if let (Some(crc), Some(range)) = (record.crc, record.range())
+            && rows_in(crc) != expected(range, record)
+        {
+            found.push(Broken::Rows(*id));
         }
         let old = before.records.get(id).map(|stored| &stored.record);
         if old.is_some_and(|old| is_overwritten(old, record)) {

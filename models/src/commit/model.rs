@@ -418,10 +418,11 @@ impl<V: Guards<Guard>> Model<V> {
         }
         let of: Vec<_> = world.store.records.iter().map(|(id, s)| (*id, s.version)).collect();
         for (id, version) in of {
-            if version != Version(0) && !held.contains(&Some(id)) {
-                if let Some(stored) = world.store.change().records.get_mut(&id) {
-                    stored.version = Version(0);
-                }
+            if version != Version(0)
+                && !held.contains(&Some(id))
+                && let Some(stored) = world.store.change().records.get_mut(&id)
+            {
+                stored.version = Version(0);
             }
         }
     }

@@ -155,7 +155,7 @@ impl FuzzVariant {
 /// # Errors
 ///
 /// The first violation, with its timeline.
-pub fn rebalance_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Finding> {
+pub fn rebalance_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Box<Finding>> {
     match variant {
         FuzzVariant::Verified => walk(&Ours(Verified), data, true),
         FuzzVariant::Without(guards) => {
@@ -249,7 +249,7 @@ fn places(data: &[u8], segments: usize) -> Vec<Place> {
     (0..servers).map(place).collect()
 }
 
-fn walk<F: Fleet>(fleet: &F, data: &[u8], is_ours: bool) -> Result<(), Finding>
+fn walk<F: Fleet>(fleet: &F, data: &[u8], is_ours: bool) -> Result<(), Box<Finding>>
 where
     RoleOf<F>: Inspected,
 {
@@ -263,7 +263,7 @@ where
     let done = done.and_then(|()| walk.judge_written());
     let done = done.and_then(|()| if asks_for_goal { walk.reach_the_goal() } else { Ok(()) });
     let done = done.and_then(|()| walk.judge_indices());
-    done.map_err(|breach| walk.tell(&breach))
+    done.map_err(|breach| Box::new(walk.tell(&breach)))
 }
 
 /// What is broken.

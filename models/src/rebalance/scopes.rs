@@ -253,10 +253,22 @@ fn ours() -> Vec<Scope> {
             needless_loads: Some(2),
             ..base(
                 "unused",
-                "A segment is required no more, and is forgotten once it is gone.",
+                "A segment is required no more: its copies go, wherever they turn up.",
                 2,
                 1,
                 1,
+            )
+        },
+        Scope {
+            operator: &[Operation::Require(0)],
+            budget: Budget { crashes: 1, takeovers: 1, ..NONE },
+            needless_loads: Some(2),
+            ..base(
+                "unused-takeover",
+                "So, and the new leader has never seen a server that has one.",
+                2,
+                2,
+                2,
             )
         },
         Scope {

@@ -47,9 +47,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if now.rule.is_none() {
             return true;
         }
-        if now.copies.is_empty() && now.required_in_all() == 0 {
-            return self.state.remove_unused(id);
-        }
         self.take_back(id, &now);
         let mut satisfied = true;
         for tier in self.tiers_of(&now) {

@@ -94,8 +94,8 @@ impl Server {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Segment {
-    /// What is required; `None` if no rule was given yet, and then it is left alone. A segment of which nothing
-    /// is required is forgotten with its rule once no copy of it is known.
+    /// What is required; `None` if no rule was given yet, and then it is left alone. A rule stays, also one that
+    /// requires nothing: a copy may turn up on a server that this leader has never seen.
     pub rule: Option<Rule>,
     /// By server.
     pub copies: Table<ServerId, Copy>,
@@ -363,10 +363,9 @@ impl State {
             server.holds.insert(id);
             segment.copies.insert(at, new);
         }
-        let unused = segment.copies.is_empty() && segment.required_in_all() == 0;
-        let nothing_known = unused && segment.rule.is_none();
+        let nothing_known = segment.copies.is_empty() && segment.rule.is_none();
         let settled = old.operation.is_none() != new.operation.is_none();
-        if old.class() != new.class() || settled || unused {
+        if old.class() != new.class() || settled {
             self.due.insert(id);
         }
         if nothing_known {
@@ -378,18 +377,6 @@ impl State {
     fn remove(&mut self, id: SegmentId) {
         self.segments.remove(&id);
         self.due.remove(&id);
-    }
-
-    /// Removes a segment of which nothing is required and no copy known, if none can turn up: on a server that
-    /// is not fenced yet, or was lost from sight with one, it may, and would be left alone without its rule.
-    /// Whether all servers in sight are fenced: otherwise it has to be asked again.
-    pub(crate) fn remove_unused(&mut self, id: SegmentId) -> bool {
-        let fenced = self.servers().all(|(_, server)| server.fenced);
-        let away = |server: &Server| !server.shown && server.holds.contains(&id);
-        if fenced && !self.servers.values().any(away) {
-            self.remove(id);
-        }
-        fenced
     }
 
     /// Forgets all that was known of a server and all that was asked of it.
