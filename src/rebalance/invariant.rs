@@ -52,7 +52,7 @@ pub enum Property {
     FullDelay,
     /// L2: no churn of loads.
     NoNeedlessLoad,
-    /// L3.
+    /// L3. Counted from a cluster that has all its copies.
     NoPingPong,
     /// L1, L2, L4 to L6.
     Recoverable,

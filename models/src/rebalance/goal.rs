@@ -7,6 +7,7 @@ use surehold::rebalance::{CoordinatorEvent, Input, Task};
 
 use super::fleet::{Fleet, Leads as _};
 use super::model::{Action, Ending, Model, WorldOf};
+use super::scope::Views;
 
 impl Action {
     /// Whether this event is a fault, or something that nobody may wait for. The goal must be in reach without.
@@ -31,8 +32,9 @@ impl<F: Fleet> Model<F> {
     pub fn is_at_goal(&self, world: &WorldOf<F>) -> bool {
         let placed = self.scope.segment_ids().all(|segment| self.is_placed(world, segment));
         let up = world.servers.iter().all(|node| {
-            // Files that nobody announces are gone.
-            let announced = |id| node.is_serving(id);
+            // Files that nobody announces are gone, where a server is polled: what could not be deleted is deleted
+            // with the next message.
+            let announced = |id| self.scope.views == Views::Fresh || node.is_serving(id);
             node.role.is_some() && node.pending.is_empty() && node.files().all(announced)
         });
         let leads = world.leaders.iter().filter(|leader| leader.role.term().is_some());
