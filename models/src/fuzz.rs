@@ -60,7 +60,7 @@
 //! crash whether what must be refused is; they panic.
 //!
 //! At the end, of our own protocol, unless a bound of the world stopped something: with no further fault,
-//! all processes in turn reach the goal. That asks more than the checker, which only asks for some way
+//! all processes in turn reach the goal: nothing left of marked blocks only where no operator acts. That asks more than the checker, which only asks for some way
 //! there.
 
 use std::fmt;
@@ -241,7 +241,8 @@ fn world_of(data: &[u8], is_upstream: bool) -> Scope {
         atomic_plans: is_upstream && is_set(4, 7),
         ripens: is_set(6, 0),
         cleaner_marker: is_upstream && is_set(6, 1),
-        goal: Some(if is_set(6, 0) { Goal::AllGone } else { Goal::AllDone }),
+        // Half a mark stays on a block that the operator bars before the other half is written.
+        goal: Some(if is_set(6, 0) && bits(3, 6, 2) < 2 { Goal::AllGone } else { Goal::AllDone }),
         ..scopes::base("fuzz", "What a random walk finds.")
     }
 }

@@ -79,3 +79,35 @@ fn names_of_scopes_are_their_own() {
     names.dedup();
     assert_eq!(names.len(), count);
 }
+
+/// Reads that are taken at once, and with the write that their answer leads to: without that, the same comes out.
+/// With `SUREHOLD_ALL=1` also where that takes millions of states.
+#[test]
+fn verified_scopes_stay_verified_without_the_reduction() {
+    let mut names = vec!["blocking-rewrite"];
+    if std::env::var_os("SUREHOLD_ALL").is_some() {
+        names.extend(["calm", "slow", "controller-crash", "toggle"]);
+    }
+    for name in names {
+        let run = Run::verified(verdicts::scope(name).expect("there is such a scope"));
+        let [reduced, whole] =
+            [true, false].map(|reduce| run.execute(&Manner { reduce, ..Manner::default() }));
+        assert_eq!((reduced.verdict, whole.verdict), ("verified", "verified"), "{name}");
+        assert!(reduced.unique_states < whole.unique_states, "{name}");
+        println!("{name}: {} states, {} without", reduced.unique_states, whole.unique_states);
+    }
+}
+
+/// So do violations.
+#[test]
+fn violations_stay_violations_without_the_reduction() {
+    let scopes = ["blocking-rewrite", "toggle", "lost-reply"];
+    let mutants = verdicts::mutants();
+    let broken = mutants.iter().filter(|mutant| mutant.run.expected != Expected::Verified);
+    let small: Vec<_> = broken.filter(|m| scopes.contains(&m.run.scope.name)).collect();
+    assert!(small.len() >= 3, "some mutants live in these scopes");
+    for mutant in small {
+        let whole = mutant.run.execute(&Manner { reduce: false, ..Manner::default() });
+        assert_eq!(whole.verdict_text(), mutant.run.expected.text(), "{:?}", mutant.guards);
+    }
+}

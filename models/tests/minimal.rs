@@ -4,6 +4,7 @@
 //! By default where that takes a moment; with `SUREHOLD_ALL=1` everywhere.
 #![cfg(feature = "checker")]
 
+use surehold_models::commit::runs::Commit;
 use surehold_models::compaction::runs::Compaction;
 use surehold_models::explore::Options;
 use surehold_models::rebalance::runs::Rebalance;
@@ -11,6 +12,10 @@ use surehold_models::report::Row;
 use surehold_models::runs::{Expected, Manner, Mutant, Protocol, Run, Variant};
 
 const SMALL: u64 = 50_000;
+
+/// What cannot be exhausted: without `term-fence` alone, `takeover-slow` has more than 9 million states. No ghost was
+/// seen in those.
+const UNSETTLED: [(&str, &str); 1] = [("takeover-slow", "drop-ends-load")];
 
 fn committed() -> Vec<Row> {
     serde_json::from_str(include_str!("../goldens/verdicts.json")).expect("goldens are JSON")
@@ -50,7 +55,8 @@ fn surplus<P: Protocol>() -> Vec<String> {
     let mut surplus = Vec::new();
     for mutant in pairs::<P>() {
         let scope = P::card(&mutant.run.scope).name;
-        for kept in mutant.guards.iter().copied().filter(|_| is_chosen(scope)) {
+        let settled = |kept: &P::Guard| !UNSETTLED.contains(&(scope, P::guard_name(*kept)));
+        for kept in mutant.guards.iter().copied().filter(settled).filter(|_| is_chosen(scope)) {
             let finished = P::execute(&keeping(&mutant, kept), &manner);
             let row = format!(
                 "{:?} in {scope}: {} with {} kept, {} states",
@@ -72,6 +78,12 @@ fn surplus<P: Protocol>() -> Vec<String> {
 fn every_guard_of_a_pair_of_compaction_counts() {
     assert!(!pairs::<Compaction>().is_empty());
     assert_eq!(surplus::<Compaction>(), [""; 0]);
+}
+
+#[test]
+fn every_guard_of_a_pair_of_commit_counts() {
+    assert!(!pairs::<Commit>().is_empty());
+    assert_eq!(surplus::<Commit>(), [""; 0]);
 }
 
 #[test]

@@ -263,6 +263,7 @@ fn ours() -> Vec<Scope> {
             operator: &[Operation::Require(0)],
             budget: Budget { crashes: 1, takeovers: 1, ..NONE },
             needless_loads: Some(2),
+            tier: Tier::Nightly,
             ..base(
                 "unused-takeover",
                 "So, and the new leader has never seen a server that has one.",
