@@ -207,6 +207,7 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     /// Whether an event that is a fault has a budget left.
+    #[cfg(feature = "checker")]
     pub(super) fn is_affordable(&self, world: &World, action: &Action) -> bool {
         let delays =
             matches!(action, Action::Run(_, _, Fate::Late) | Action::GiveUp(..) | Action::Age);

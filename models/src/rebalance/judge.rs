@@ -69,11 +69,6 @@ impl<F: Fleet> Model<F> {
                 self.judge_own_move(world, *server, *segment);
             }
         }
-        // One that the server refused, or that was taken back, has moved nothing.
-        let is_over = |pair: &&(ServerId, SegmentId)| new.moves.binary_search(pair).is_err();
-        let is_there = |at: ServerId, id| world.servers[usize::from(at.0)].is_serving(id);
-        let vain = old.moves.iter().filter(is_over).filter(|(to, id)| !is_there(*to, *id)).count();
-        world.own_moves = world.own_moves.saturating_sub(vain as u8);
         if let Some((server, segment)) = contradiction.filter(|_| self.judges(Property::OneAction))
         {
             break_once(&mut world.broken, Broken::TwoActions(segment, server));

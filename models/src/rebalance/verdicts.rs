@@ -84,8 +84,8 @@ fn is_large_search(fix: Fix, scope: &Scope) -> bool {
     !small || of("takeover") || (scope.required > 1 && !of("calm"))
 }
 
-/// Whether a window cannot be exhausted with every check: before #18824 two replicas on three servers have
-/// millions of states. Such a window is not called closed, it is left out.
+/// Whether a window cannot be exhausted with every check: before #18769 two replicas on three servers have
+/// hundreds of thousands of states and more. Such a window is run beyond.
 fn is_too_large(run: &Run) -> bool {
     if let (Variant::Upstream(fix), Some(Sought::Unnamed)) = (&run.variant, run.scope.losses) {
         return is_large_search(*fix, &run.scope);
