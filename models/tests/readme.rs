@@ -35,7 +35,8 @@ fn what_is_beyond_every_check_has_a_committed_verdict_and_none_is_unexpected() {
         let is_open = (row.variant.as_str(), row.scope.as_str()) == NOT_EXHAUSTED;
         let expected = if is_open { "incomplete".into() } else { run.expected.text() };
         assert_eq!(outcome(row), expected, "{row:?}");
-        assert_eq!((&row.asked[..], &row.bounds), (&run.judged()[..], &run.scope.bounds()));
+        assert_eq!(row.asked, run.judged(), "{row:?}");
+        assert_eq!(row.bounds, run.scope.bounds());
     }
 }
 
