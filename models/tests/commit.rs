@@ -33,7 +33,7 @@ fn reingestion_brings_back_what_pauseless_alone_loses() {
 /// R1 and R2: the clean-up after a failed commit deletes the record of a segment that is listed by now.
 #[test]
 fn the_clean_up_of_2026_deletes_a_live_record() {
-    for (scope, shortest) in [("sane-slow", 11), ("sane-lost-reply", 8)] {
+    for (scope, shortest) in [("sane-slow", 11), ("sane-reply-lost", 8)] {
         let variant = Variant::Upstream(Release::Aug2026);
         let found = run(variant, scope, Property::ListedHasRecord);
         assert_eq!(found.property.as_deref(), Some("listed-has-record"), "{scope}");
@@ -47,7 +47,7 @@ fn the_clean_up_of_2026_deletes_a_live_record() {
 #[test]
 fn the_lost_reply_is_told_in_the_protocols_words() {
     let variant = Variant::Upstream(Release::Aug2026);
-    let found = run(variant, "sane-lost-reply", Property::ListedHasRecord);
+    let found = run(variant, "sane-reply-lost", Property::ListedHasRecord);
     let told: Vec<_> = found.counterexample.into_iter().flatten().collect();
     let told: Vec<_> =
         told.iter().map(|step| format!("{} {}", step.line.actor, step.line.action)).collect();
@@ -101,7 +101,7 @@ fn verified_scopes_stay_verified_without_the_reduction() {
 /// So do violations.
 #[test]
 fn violations_stay_violations_without_the_reduction() {
-    let scopes = ["blocking-rewrite", "toggle", "lost-reply"];
+    let scopes = ["blocking-rewrite", "toggle", "reply-lost"];
     let mutants = verdicts::mutants();
     let broken = mutants.iter().filter(|mutant| mutant.run.expected != Expected::Verified);
     let small: Vec<_> = broken.filter(|m| scopes.contains(&m.run.scope.name)).collect();

@@ -68,7 +68,7 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "server-crash" => "sane-server-crash",
         "controller-crash" => "sane-controller-crash",
         "leader-change" => "sane-leader-change",
-        "lost-reply" => "sane-lost-reply",
+        "reply-lost" => "sane-reply-lost",
         "failed-upload" => "sane-failed-upload",
         "crash-expiry" => "sane-crash-expiry",
         "crash-expiry-two" => "sane-crash-expiry-two",
@@ -118,7 +118,7 @@ fn ours() -> Vec<Scope> {
             Budget { leaders: 1, ..NONE },
         ),
         base(
-            "lost-reply",
+            "reply-lost",
             "A reply is lost after its effect (R2, C3).",
             Budget { losses: 1, ..NONE },
         ),

@@ -34,7 +34,7 @@ pub fn upstream() -> Vec<Run> {
         (Pr14741, "sane-slow", Recoverable),
         (Pr14741, "sane-controller-crash", Recoverable),
         (Pr14741, "sane-leader-change", Recoverable),
-        (Pr14741, "sane-lost-reply", Recoverable),
+        (Pr14741, "sane-reply-lost", Recoverable),
         (Pr14741, "sane-blocking-rewrite", RightObject),
         (Pr14741, "sane-blocking-rewrite", Recoverable),
         (Pr14920, "sane-failed-upload", CopyKept),
@@ -44,7 +44,7 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-slow", ListedHasRecord),
         (Aug2026, "sane-slow", RightObject),
         (Aug2026, "sane-slow", Recoverable),
-        (Aug2026, "sane-lost-reply", ListedHasRecord),
+        (Aug2026, "sane-reply-lost", ListedHasRecord),
         (Aug2026, "sane-failed-upload", CopyKept),
         (Aug2026, "sane-crash-expiry", WholeRows),
         (Aug2026, "sane-toggle", Recoverable),
@@ -85,7 +85,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C12"], &[AnyStatus], "blocking-rewrite", Recoverable),
         (&["R9"], &[WholeRange], "crash-expiry", OneEnd),
         (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
-        (&["R2", "C9"], &[NoCleanUp, DoneAgain], "lost-reply", ListedHasRecord),
+        (&["R2", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
         (&["R1"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
         (&["N5", "C8"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
         (&["R4", "N2"], &[WinnerOnly, EndFromMetadata, MatchRange], "slow-lost", OneEnd),
@@ -93,8 +93,8 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R5"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
     ];
     let unnoticed: [Row; 17] = [
-        (&["R1", "R2"], &[NoCleanUp], "lost-reply", ListedHasRecord),
-        (&["R2", "C3"], &[DoneAgain], "lost-reply", Recoverable),
+        (&["R1", "R2"], &[NoCleanUp], "reply-lost", ListedHasRecord),
+        (&["R2", "C3"], &[DoneAgain], "reply-lost", Recoverable),
         (&["R1", "C4"], &[NoAgeRefusal], "sane-slow", ListedHasRecord),
         (&["C8"], &[ListedOnly], "two-names", OneHeadKept),
         (&["N5"], &[OneHead], "two-names", OneHeadKept),
@@ -108,7 +108,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["N3"], &[CreateIfAbsent], "two-names", Recoverable),
         (&["N1", "C5"], &[ObjectBeforeDone], "failed-upload", Recoverable),
         (&["R11", "C20"], &[CutAtEnd], "calm", Recoverable),
-        (&["N4"], &[LocalFirst], "lost-reply", CopyKept),
+        (&["N4"], &[LocalFirst], "reply-lost", CopyKept),
         (&["C15"], &[InOrder], "failed-upload", Recoverable),
     ];
     let mutant = |(holes, guards, name, property): Row, expected| {
