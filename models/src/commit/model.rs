@@ -1,8 +1,12 @@
 //! The model: picks an event of the world, calls `step`, carries out effects.
 //!
-//! Two things are taken as one step. A read is carried out at once when it is asked for: it could as well have been
-//! asked for later. And a read whose answer makes the role write by compare-and-set is carried out together with that
-//! write: where the write succeeds nothing has happened in between, and where it would not, the role reads again.
+//! With `reduce` two things are taken as one step: a read, or a download, is carried out at once when it is asked for;
+//! and a read whose answer makes the role write by compare-and-set is carried out together with that write. Nothing
+//! proves that this hides nothing; `tests/commit.rs` compares verdicts with and without where that can be exhausted.
+//!
+//! Not in this world: a write that lands after its writer has given it up or crashed, a controller's operation that
+//! fails, a view or a transition that lags. With skewed clocks every record looks old to a periodic task and young to
+//! whatever a message sets off.
 
 use std::sync::Arc;
 
