@@ -68,7 +68,7 @@ use std::sync::{Arc, OnceLock};
 
 use surehold::Verified;
 use surehold::compaction::invariant::{Property, lost};
-use surehold::compaction::object::{Body, Key};
+use surehold::compaction::object::{Body, Key, PlanId, PlanKey};
 use surehold::compaction::upstream::Release;
 use surehold::compaction::{Effect, Guard};
 use surehold::guard::Weakened;
@@ -80,6 +80,7 @@ use crate::compaction::model::{Action, Choice, Fate, Model, WorldOf};
 use crate::compaction::scope::{Faults, Goal, Operation, Scope, Upload};
 use crate::compaction::scopes;
 use crate::compaction::tale::{Line, Tale};
+use crate::compaction::world::{Store, Visit};
 
 /// How many bytes choose the world.
 pub const HEADER: usize = 7;
@@ -550,20 +551,16 @@ impl<'m, F: Fleet> Walk<'m, F> {
         let mut deleted = Vec::new();
         let mut counted_for_another = false;
         for (at, action) in self.taken.iter().enumerate() {
-            match self.effect_of(&world, *action) {
-                Some(Effect::Delete(Key::Plan(path))) => {
-                    deleted.extend(world.store.plans.get(path).map(|plan| plan.id));
-                }
-                Some(Effect::Put(Key::Marker(..), Body::Marker(marker))) => {
-                    let is_late = marker.is_completed() && deleted.contains(&marker.plan);
-                    counted_for_another |= is_late && !world.store.plans.is_empty();
-                }
-                _ => {}
-            }
             let mut tale = Tale::told();
             let next = self.model.apply(&world, *action, &mut tale);
             timeline.extend(tale.into_lines().into_iter().map(|line| (at + 1, line)));
-            world = next.unwrap_or(world);
+            let next = next.unwrap_or_else(|| world.clone());
+            // A plan that is written over is not deleted: its path still has one.
+            let is_gone = |key: &PlanKey| next.store.plans.get(key).is_none();
+            let plans = world.store.plans.iter().filter(|(key, _)| is_gone(key));
+            deleted.extend(plans.map(|(_, plan)| plan.id));
+            counted_for_another |= is_counted_for_another(&world.store, &next.store, &deleted);
+            world = next;
         }
         Finding {
             property: breach.0.clone(),
@@ -581,6 +578,21 @@ impl<'m, F: Fleet> Walk<'m, F> {
         let pending = &world.processes[usize::from(process)].pending;
         pending.iter().find(|issued| issued.id.number == number).map(|issued| &issued.effect)
     }
+}
+
+/// Whether a completion has been written now, in time or late, of a plan that had been deleted, while another plan is
+/// there which finds its markers in the same place.
+fn is_counted_for_another(before: &Store, after: &Store, deleted: &[PlanId]) -> bool {
+    let is_new = |key: &(PlanKey, u32), visit: &Visit| {
+        before.markers.get(key).is_none_or(|old| old.marker != visit.marker)
+    };
+    after.markers.iter().any(|(key, visit)| {
+        let marker = &visit.marker;
+        let is_late = marker.is_completed() && deleted.contains(&marker.plan);
+        let of_another =
+            |plan: &PlanId| *plan != marker.plan && key.0.plan.is_none_or(|of| of == *plan);
+        is_late && is_new(key, visit) && after.plans.iter().any(|(_, plan)| of_another(&plan.id))
+    })
 }
 
 fn is_write(effect: &Effect) -> bool {
