@@ -2,7 +2,7 @@
 
 use surehold::commit::Guard;
 use surehold::commit::invariant::{Property, expected_rows};
-use surehold::commit::object::{Location, ReplicaState, SegmentId, Status};
+use surehold::commit::object::{Location, PartitionId, ReplicaState, SegmentId, Status};
 use surehold::commit::server::state::Work;
 use surehold::guard::Guards;
 
@@ -24,23 +24,20 @@ impl<V: Guards<Guard>> Model<V> {
     /// Whether everything is done, stored and served by all who are there, and the last segment is consumed.
     fn is_settled(&self, world: &World) -> bool {
         let store = &world.store;
-        let Some((last, _)) = store.ideal.segments.iter().last() else { return false };
-        if last.sequence + 1 < self.scope.segments {
-            return false;
-        }
-        let before = store.ideal.segments.iter().map(|(id, _)| *id).filter(|id| id != last);
         let quiet = world.controllers.iter().all(|process| process.role.is_quiet());
         let idle = |at: usize| {
             let role = world.servers[at].role.as_ref();
             role.is_some_and(|role| role.jobs().next().is_none())
         };
         let there = || (0..world.servers.len()).filter(|at| !world.servers[*at].is_dead);
-        quiet
-            && there().all(idle)
-            && before
-                .into_iter()
-                .all(|id| is_stored(world, id) && there().all(|at| serves(world, at, id)))
-            && there().all(|at| consumes(world, at, *last))
+        let settled = |partition: PartitionId| {
+            let Some((last, _)) = store.ideal.of(partition).last() else { return false };
+            let mut before = store.ideal.of(partition).map(|(id, _)| id).filter(|id| *id != last);
+            last.sequence + 1 >= self.scope.segments
+                && before.all(|id| is_stored(world, id) && there().all(|at| serves(world, at, id)))
+                && there().all(|at| consumes(world, at, last))
+        };
+        quiet && there().all(idle) && self.scope.partitions().all(settled)
     }
 }
 

@@ -76,8 +76,9 @@ fn expected(range: Range, record: &Record) -> u32 {
 fn judge_losses(before: &World, world: &World, found: &mut Vec<Broken>) {
     for (id, stored) in world.store.records.iter() {
         let old = before.store.records.get(id).map_or(&[][..], |old| &old.record.lost);
+        let first = world.first_of(id.partition);
         let new = stored.record.lost.iter().filter(|lost| !old.contains(lost));
-        let still = |lost: &&Range| lost.end > world.first || is_held(world, *id, &stored.record);
+        let still = |lost: &&Range| lost.end > first || is_held(world, *id, &stored.record);
         if new.clone().any(|lost| still(&lost)) {
             found.push(Broken::FalseLoss(*id));
         }

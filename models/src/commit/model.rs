@@ -17,8 +17,8 @@ use surehold::commit::event::{ControllerOutcome, Found, ServerOutcome};
 use surehold::commit::invariant::Property;
 use surehold::commit::message::{Ask, Caller, Order, Report, Request};
 use surehold::commit::object::{
-    ControllerId, Crc, IdealState, Location, ObjectId, Record, ReplicaState, Rows, Sealed,
-    SegmentId, ServerId, Status, Version, View,
+    ControllerId, Crc, IdealState, Location, ObjectId, PartitionId, Record, ReplicaState, Rows,
+    Sealed, SegmentId, ServerId, Status, Version, View,
 };
 use surehold::commit::{
     Controller, ControllerEffect, ControllerEvent, Guard, Input, Server, ServerEffect, ServerEvent,
@@ -28,7 +28,7 @@ use surehold::guard::Guards;
 use surehold::{Issued, Machine};
 
 use super::coverage::Coverage;
-use super::scope::{PARTITION, SERVERS, Scope};
+use super::scope::Scope;
 use super::tale::Tale;
 use super::world::{Node, Pending, Process, Store, Stored, World, builder, crc_of};
 use crate::part::Part;
@@ -102,8 +102,8 @@ pub enum Action {
     CrashController(u8),
     /// The next controller leads.
     Lead,
-    /// The stream forgets its first row.
-    Expire,
+    /// The stream of a partition forgets its first row.
+    Expire(PartitionId),
     /// All records become old.
     Age,
     /// A minion replaces a segment.
@@ -134,19 +134,22 @@ impl<V: Guards<Guard>> Model<V> {
         }
     }
 
-    /// The one initial state: both replicas consume the first segment, the first controller leads.
+    /// The one initial state: all replicas consume the first segment, the first controller leads.
     pub fn start(&self) -> World {
         let controllers = 1 + self.scope.budget.leaders;
-        let first = self.scope.first();
-        let record = Record::starting_at(0, SERVERS as u16, self.scope.rows);
-        let mut records = Table::new();
-        records.insert(first, Stored { record, version: Version(0), is_old: false });
+        let servers = self.scope.servers;
         let mut replicas = Table::new();
-        for at in 0..SERVERS as u16 {
+        for at in 0..u16::from(servers) {
             replicas.insert(ServerId(at), ReplicaState::Consuming);
         }
+        let mut records = Table::new();
         let mut ideal = IdealState::default();
-        ideal.segments.insert(first, replicas);
+        for partition in self.scope.partitions() {
+            let first = self.scope.first(partition);
+            let record = Record::starting_at(0, u16::from(servers), self.scope.rows);
+            records.insert(first, Stored { record, version: Version(0), is_old: false });
+            ideal.segments.insert(first, replicas.clone());
+        }
         let store = Store {
             records,
             ideal,
@@ -157,19 +160,22 @@ impl<V: Guards<Guard>> Model<V> {
         let mut world = World {
             store: Part::new(store),
             controllers: (0..controllers).map(|at| Part::new(self.process(at, 0))).collect(),
-            servers: (0..SERVERS as u8).map(|at| Part::new(self.node(at))).collect(),
+            servers: (0..servers).map(|at| Part::new(self.node(at))).collect(),
             leader: 0,
             mode: self.scope.mode,
-            first: 0,
+            first: self.scope.partitions().map(|_| 0).collect(),
             left: self.scope.budget,
             broken: None,
         };
         let mut tale = Tale::untold();
         let mut context = Context::new(&mut tale);
         let _ = self.lead(&mut world, 0, ControllerEvent::Elected, &mut context);
-        for at in 0..SERVERS as u8 {
-            let event = ServerEvent::Transition(first, ReplicaState::Consuming);
-            let _ = self.serve(&mut world, at, event, &mut context);
+        for at in 0..servers {
+            for partition in self.scope.partitions() {
+                let first = self.scope.first(partition);
+                let event = ServerEvent::Transition(first, ReplicaState::Consuming);
+                let _ = self.serve(&mut world, at, event, &mut context);
+            }
         }
         world.seal();
         world
@@ -282,9 +288,9 @@ impl<V: Guards<Guard>> Model<V> {
                 self.lead(world, old, ControllerEvent::Deposed, context)?;
                 self.lead(world, old + 1, ControllerEvent::Elected, context)?;
             }
-            Action::Expire => {
+            Action::Expire(partition) => {
                 world.left.expiries -= 1;
-                world.first += 1;
+                world.first[usize::from(partition.0)] += 1;
             }
             Action::Age => {
                 if is_fault {
@@ -561,8 +567,9 @@ impl<V: Guards<Guard>> Model<V> {
             ControllerEffect::ReadRecord(id) => {
                 Some(ControllerOutcome::Record(store.records.get(id).map(found)))
             }
-            ControllerEffect::ListRecords(_) => {
-                let all = store.records.iter().map(|(id, stored)| (*id, found(stored)));
+            ControllerEffect::ListRecords(partition) => {
+                let own = store.records.iter().filter(|(id, _)| id.partition == *partition);
+                let all = own.map(|(id, stored)| (*id, found(stored)));
                 Some(ControllerOutcome::Records(all.collect()))
             }
             ControllerEffect::ReadIdeal => {
@@ -903,8 +910,9 @@ impl<V: Guards<Guard>> Model<V> {
             return None;
         }
         let end = self.stream_end();
-        Some(if offset < world.first {
-            ServerOutcome::Expired { first: world.first, end }
+        let first = world.first_of(segment.partition);
+        Some(if offset < first {
+            ServerOutcome::Expired { first, end }
         } else {
             ServerOutcome::Row(offset)
         })
@@ -1001,8 +1009,11 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     /// The tasks that there are.
-    pub(super) fn tasks() -> [Task; 3] {
-        [Task::Validate(PARTITION), Task::Repair(PARTITION), Task::Retry(PARTITION)]
+    pub(super) fn tasks(&self) -> impl Iterator<Item = Task> + use<V> {
+        let of = |partition| {
+            [Task::Validate(partition), Task::Repair(partition), Task::Retry(partition)]
+        };
+        self.scope.partitions().flat_map(of)
     }
 }
 

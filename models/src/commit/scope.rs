@@ -6,7 +6,7 @@ use surehold::commit::object::{PartitionId, SegmentId, TableConfig};
 
 pub use crate::tier::Tier;
 
-/// The one partition.
+/// The first partition; most scopes have no other.
 pub const PARTITION: PartitionId = PartitionId(0);
 
 /// A small world and what is asked of it.
@@ -18,7 +18,11 @@ pub struct Scope {
     pub question: &'static str,
     /// How the table commits at the start.
     pub mode: Mode,
-    /// How many segments there are, from 1; the last one is never consumed.
+    /// How many partitions the table has, from 1; each has its own chain of segments.
+    pub partitions: u16,
+    /// How many servers there are, 1 to 3; each has a replica of every segment.
+    pub servers: u8,
+    /// How many segments a partition has, from 1; the last one is never consumed.
     pub segments: u32,
     /// How many rows a segment may have.
     pub rows: u64,
@@ -54,7 +58,7 @@ pub struct Budget {
     pub losses: u8,
     /// A build or an upload fails.
     pub failures: u8,
-    /// The stream forgets a row that a commit has passed.
+    /// A partition's stream forgets a row that a commit has passed.
     pub expiries: u8,
     /// Something that is alive takes longer than is waited for.
     pub delays: u8,
@@ -93,16 +97,21 @@ impl Scope {
         TableConfig {
             mode,
             is_ordered: self.is_ordered,
-            replicas: SERVERS as u16,
+            replicas: u16::from(self.servers),
             row_limit: self.rows,
             may_refill: false,
         }
     }
 
-    /// The first segment.
+    /// The first segment of a partition.
     #[must_use]
-    pub fn first(&self) -> SegmentId {
-        SegmentId { partition: PARTITION, sequence: 0, minute: 0 }
+    pub fn first(&self, partition: PartitionId) -> SegmentId {
+        SegmentId { partition, sequence: 0, minute: 0 }
+    }
+
+    /// The partitions.
+    pub fn partitions(&self) -> impl Iterator<Item = PartitionId> + use<> {
+        (0..self.partitions).map(PartitionId)
     }
 
     /// What is judged when the verified protocol is.
@@ -127,7 +136,14 @@ impl Scope {
         };
         let mut parts =
             vec![mode.to_string(), format!("{} segments of {} rows", self.segments, self.rows)];
-        parts.push("2 replicas; reads at once, the last segment opened at once".into());
+        if self.partitions > 1 {
+            parts.push(format!("{} partitions", self.partitions));
+        }
+        let replicas = match self.servers {
+            1 => "1 replica".to_string(),
+            many => format!("{many} replicas"),
+        };
+        parts.push(format!("{replicas}; reads at once, the last segment opened at once"));
         let counted = [
             (budget.server_crashes, "server crash"),
             (budget.deaths, "server that stays away"),
@@ -160,9 +176,6 @@ impl Scope {
         parts.join(", ")
     }
 }
-
-/// How many servers there are; each has a replica of every segment.
-pub const SERVERS: usize = 2;
 
 /// How a server is called.
 #[must_use]

@@ -22,6 +22,8 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         name,
         question,
         mode: Mode::Pauseless,
+        partitions: 1,
+        servers: 2,
         segments: 2,
         rows: 2,
         stops_early: false,
