@@ -7,7 +7,7 @@ use surehold::commit::server::state::Work;
 use surehold::guard::Guards;
 
 use super::model::Model;
-use super::world::{World, mask};
+use super::world::{Stored, World, mask};
 
 impl<V: Guards<Guard>> Model<V> {
     /// The goal that is judged, if one is.
@@ -22,7 +22,7 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     /// Whether everything is done, stored and served by all who are there, and the last segment is consumed.
-    fn is_settled(&self, world: &World) -> bool {
+    pub(super) fn is_settled(&self, world: &World) -> bool {
         let store = &world.store;
         let quiet = world.controllers.iter().all(|process| process.role.is_quiet());
         let idle = |at: usize| {
@@ -43,16 +43,19 @@ impl<V: Guards<Guard>> Model<V> {
 
 /// Whether every row of every range whose end is fixed is served by somebody, or recorded as lost.
 fn is_served(world: &World) -> bool {
-    world.store.records.iter().all(|(id, stored)| {
-        let Some(range) = stored.record.range() else { return true };
-        let online = |role: &surehold::commit::server::State| {
-            let shows = role.replica(*id).map(|replica| replica.shows);
-            role.serves(*id).filter(|_| shows == Some(ReplicaState::Online)).map(|c| mask(&c.rows))
-        };
-        let roles = world.servers.iter().filter_map(|node| node.role.as_ref());
-        let served = roles.filter_map(online).fold(0, |all, rows| all | rows);
-        expected_rows(range, &stored.record.lost).all(|offset| served >> offset & 1 == 1)
-    })
+    world.store.records.iter().all(|(id, stored)| is_segment_served(world, *id, stored))
+}
+
+/// Whether every row of a range is, if its end is fixed.
+pub(super) fn is_segment_served(world: &World, id: SegmentId, stored: &Stored) -> bool {
+    let Some(range) = stored.record.range() else { return true };
+    let online = |role: &surehold::commit::server::State| {
+        let shows = role.replica(id).map(|replica| replica.shows);
+        role.serves(id).filter(|_| shows == Some(ReplicaState::Online)).map(|c| mask(&c.rows))
+    };
+    let roles = world.servers.iter().filter_map(|node| node.role.as_ref());
+    let served = roles.filter_map(online).fold(0, |all, rows| all | rows);
+    expected_rows(range, &stored.record.lost).all(|offset| served >> offset & 1 == 1)
 }
 
 fn is_stored(world: &World, segment: SegmentId) -> bool {

@@ -5,6 +5,7 @@ pub mod check;
 pub mod coverage;
 mod enabled;
 pub mod ending;
+pub mod fuzz;
 pub mod goal;
 mod judge;
 pub mod model;
