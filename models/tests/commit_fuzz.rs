@@ -74,7 +74,9 @@ fn upstream_walks() {
 #[test]
 fn mutants() {
     for guard in Guard::ALL {
-        walks(&FuzzVariant::Without(vec![guard]), 0x5eed_0003, |_, property, _| println!("{property}"));
+        walks(&FuzzVariant::Without(vec![guard]), 0x5eed_0003, |_, property, _| {
+            println!("{property}")
+        });
     }
 }
 

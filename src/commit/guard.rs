@@ -55,11 +55,13 @@ pub enum Guard {
     KeepMemory,
     /// `local-first`
     LocalFirst,
+    /// `build-again`
+    BuildAgain,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -85,6 +87,7 @@ impl Guard {
         Self::CutAtEnd,
         Self::KeepMemory,
         Self::LocalFirst,
+        Self::BuildAgain,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -116,6 +119,7 @@ impl Guard {
             Self::CutAtEnd => "cut-at-end",
             Self::KeepMemory => "keep-memory",
             Self::LocalFirst => "local-first",
+            Self::BuildAgain => "build-again",
         }
     }
 
@@ -196,6 +200,9 @@ impl Guard {
             Self::LocalFirst => {
                 "A replica that starts again uses its own whole copy, and deletes none while the segment is not stored."
             }
+            Self::BuildAgain => {
+                "A winner whose build failed asks again what to do: while no end is fixed, nobody else might ever commit."
+            }
         }
     }
 
@@ -258,6 +265,7 @@ impl Guard {
             Self::CutAtEnd => &["R11", "C20"],
             Self::KeepMemory => &["R10", "R11"],
             Self::LocalFirst => &["N4", "C3"],
+            Self::BuildAgain => &["C5"],
         }
     }
 }

@@ -109,8 +109,8 @@ const EVENTS_BETWEEN_READS: usize = 32;
 /// How many rounds a fair schedule may take to the goal.
 const MAX_FAIR_ROUNDS: usize = 512;
 
-/// After how many rounds without a change nothing will change any more: each choice among equals was made.
-const QUIET_ROUNDS: usize = 4;
+/// After how many times without a change nothing will change any more: each choice among equals was made.
+const QUIET_TURNS: usize = 4;
 
 /// After how many rounds something has waited long enough though others still go on.
 const ROUNDS_BETWEEN_TIMEOUTS: usize = 8;
@@ -395,36 +395,38 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         self.fair_after = Some(self.taken.len());
         self.world.left = Budget::default();
         self.thorough = false;
-        let mut quiet = 0;
-        for round in 0..MAX_FAIR_ROUNDS {
+        let (mut at_rest, mut quiet) = (None, 0);
+        for number in 0..MAX_FAIR_ROUNDS {
             if self.model.is_settled(&self.world) {
                 return Ok(true);
             }
-            if quiet > QUIET_ROUNDS {
+            let before = self.world.clone();
+            self.round(number)?;
+            let rests = before == self.world;
+            if !rests && !number.is_multiple_of(ROUNDS_BETWEEN_TIMEOUTS) {
+                continue;
+            }
+            let again = rests && at_rest.replace(before).as_ref() == Some(&self.world);
+            quiet = if again { quiet + 1 } else { 0 };
+            if quiet > QUIET_TURNS {
                 break;
             }
-            let before = self.world.clone();
-            self.fair_round(round)?;
-            if before == self.world || round % ROUNDS_BETWEEN_TIMEOUTS == 0 {
-                let mut waits = self.enabled();
-                waits.retain(|action| is_wait(action) && !is_begin_or_stop(action));
-                waits.into_iter().try_for_each(|action| self.take_fair(action))?;
-            }
-            quiet = if before == self.world { quiet + 1 } else { 0 };
+            self.time_passes(quiet)?;
         }
         Ok(false)
     }
 
-    fn fair_round(&mut self, round: usize) -> Result<(), Breach> {
-        self.round(round)?;
-        let mut begins = self.enabled();
-        let picked = round % self.world.servers.len();
-        begins.retain(|action| match action {
+    /// Whatever waits has waited long enough, and periodic tasks begin.
+    fn time_passes(&mut self, pick: usize) -> Result<(), Breach> {
+        let picked = pick % self.world.servers.len();
+        let mut waits = self.enabled();
+        waits.retain(|action| match action {
             Action::Begin(_, Task::Validate(_), _) => true,
             Action::Begin(_, _, pick) => usize::from(*pick) == picked,
-            _ => false,
+            Action::Stop(..) => false,
+            other => is_wait(other),
         });
-        begins.into_iter().try_for_each(|action| self.take(action))
+        waits.into_iter().try_for_each(|action| self.take_fair(action))
     }
 
     /// Takes an event if it is no fault by now.
@@ -576,10 +578,6 @@ fn is_wait(action: &Action) -> bool {
             | Action::Begin(..)
             | Action::Stop(..)
     )
-}
-
-fn is_begin_or_stop(action: &Action) -> bool {
-    matches!(action, Action::Begin(..) | Action::Stop(..))
 }
 
 /// Whose event it is.

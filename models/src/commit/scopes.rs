@@ -126,6 +126,20 @@ fn ours() -> Vec<Scope> {
         ),
         base("failed-upload", "A build or an upload fails (C5).", Budget { failures: 1, ..NONE }),
         single(base(
+            "failed-twice",
+            "Two builds or uploads fail, be it of one replica (C5, C13, R10).",
+            Budget { failures: 2, ..NONE },
+        )),
+        Scope {
+            mode: Mode::Blocking,
+            servers: 1,
+            ..single(base(
+                "blocking-failed-build",
+                "Every replica's build or upload fails, and no end is fixed yet (C5).",
+                Budget { failures: 1, ..NONE },
+            ))
+        },
+        single(base(
             "failed-expiry",
             "A build fails, and the stream forgets the range before it is read again (R9).",
             Budget { failures: 1, expiries: 1, ..NONE },

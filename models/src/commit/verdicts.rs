@@ -65,31 +65,32 @@ pub fn upstream() -> Vec<Run> {
 /// The verified protocol without some guards.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AnyStatus, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll, InOrder,
-        KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp, ObjectBeforeDone,
-        OneHead, OwnObject, Rebuild, Reingest, ResetErrorOnly, ResetErrors, RetryCommitting,
-        RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
+        AnyStatus, BuildAgain, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll,
+        InOrder, KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp,
+        ObjectBeforeDone, OneHead, OwnObject, Rebuild, Reingest, ResetErrorOnly, ResetErrors,
+        RetryCommitting, RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
     };
     use Property::{
         CopyKept, ListedHasRecord, NoLostUpdate, OneEnd, OneHead as OneHeadKept, Recoverable,
         RightObject, TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 15] = [
+    let noticed: [Row; 16] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R7", "C18"], &[RetryCompares], "slow", NoLostUpdate),
         (&["C4"], &[RetryCommitting], "failed-upload", Recoverable),
-        (&["C13"], &[ResetErrors], "failed-upload", Recoverable),
+        (&["C13"], &[ResetErrors], "failed-twice", Recoverable),
         (&["R8"], &[AnyStatus], "toggle", Recoverable),
         (&["C12"], &[AnyStatus], "blocking-rewrite", Recoverable),
+        (&["C5"], &[BuildAgain], "blocking-failed-build", Recoverable),
         (&["R9"], &[WholeRange], "crash-expiry", OneEnd),
         (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
         (&["R2", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
         (&["R1"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
         (&["N5", "C8"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
         (&["R4", "N2"], &[WinnerOnly, EndFromMetadata, MatchRange], "slow-lost", OneEnd),
-        (&["R10"], &[ResetErrorOnly, KeepMemory], "failed-upload", CopyKept),
+        (&["R10"], &[ResetErrorOnly, KeepMemory], "failed-twice", CopyKept),
         (&["R5"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
     ];
     let unnoticed: [Row; 17] = [

@@ -206,10 +206,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Work::Building { purpose, end, .. }, Outcome::Built { crc, attempt }) => {
                 self.built(segment, purpose, end, crc, attempt);
             }
-            (Work::Building { purpose, .. }, Outcome::Failed | Outcome::Unknown) => match purpose {
-                Purpose::Commit | Purpose::Keep => self.rest(segment, Work::Discarded),
-                Purpose::Online => self.wait_for_copy(segment),
-            },
+            (Work::Building { purpose, .. }, Outcome::Failed | Outcome::Unknown) => {
+                self.not_built(segment, purpose);
+            }
             (Work::Uploading(end), Outcome::Applied) => {
                 let object = self.object(segment)?;
                 self.finish(segment, end, Location::Object(object));
@@ -312,6 +311,16 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let local = Local { copy: Sealed { crc, rows }, attempt };
         self.state.durable.disk.insert(segment, local);
         self.has_copy(segment, purpose, end);
+    }
+
+    /// Upstream waits for ONLINE, whatever the build was for. In blocking mode nothing is fixed yet: if it went so with
+    /// every replica, ONLINE would never come, and nobody looks for a segment that seems to be consumed.
+    fn not_built(&mut self, segment: SegmentId, purpose: Purpose) {
+        match purpose {
+            Purpose::Commit if self.judge.applies(Guard::BuildAgain) => self.report(segment, None),
+            Purpose::Commit | Purpose::Keep => self.rest(segment, Work::Discarded),
+            Purpose::Online => self.wait_for_copy(segment),
+        }
     }
 
     fn has_copy(&mut self, segment: SegmentId, purpose: Purpose, end: u64) {
