@@ -58,8 +58,9 @@
 //! where a server may stay away and the stream may forget what it had: nothing is recorded as lost then.
 //!
 //! Of upstream's variants one thing alone is judged, at the end: a segment that is committing, that all its replicas
-//! are in error with, and whose rows nobody serves *in any state that can be reached without another fault*. That is
-//! the loss that #14920 reports of pauseless consumption without disaster recovery; whatever else goes wrong is none.
+//! are in error with, whose rows the stream still has, and whose rows nobody serves *in any state that can be reached
+//! without another fault*. That is the loss that #14920 reports of pauseless consumption without disaster recovery;
+//! whatever else goes wrong is none.
 //! Where more states than [`MAX_REACHED`] can be reached, nothing is said.
 
 use std::collections::HashSet;
@@ -164,6 +165,12 @@ fn server_limits(data: &[u8]) -> server::Limits {
         true => server::Limits { max_builds: 1, max_jobs: 1 },
         false => server::Limits::default(),
     }
+}
+
+/// The world that the first bytes choose, in words.
+#[must_use]
+pub fn bounds(data: &[u8]) -> String {
+    world_of(data).bounds()
 }
 
 /// The world that the first bytes choose.
@@ -450,8 +457,9 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
                 return Err(Breach {
                     property: Property::Served.name().into(),
                     ending: Some(format!(
-                        "{} is COMMITTING and in error on all its replicas, and its rows are served in none \
-                         of the {states} states that can be reached from here without another fault",
+                        "{} is COMMITTING and in error on all its replicas, the stream still has its rows, and \
+                         nobody serves them in whatever can be reached from here without another fault \
+                         (states looked at: {states})",
                         name(segment)
                     )),
                     shows: Some("#14920"),
@@ -655,7 +663,8 @@ fn of_server(effect: &ServerEffect) -> Option<PartitionId> {
     }
 }
 
-/// Whether a segment is committing, and in error with all its replicas that are not gone for good.
+/// Whether a segment is committing, in error with all its replicas that are not gone for good, and the stream still
+/// has its rows.
 fn is_in_error(world: &World, segment: SegmentId, stored: &Stored) -> bool {
     let Some(replicas) = world.store.ideal.segments.get(&segment) else { return false };
     let listed = replicas.iter().map(|(server, _)| &world.servers[usize::from(server.0)]);
@@ -665,6 +674,7 @@ fn is_in_error(world: &World, segment: SegmentId, stored: &Stored) -> bool {
         replica.map(|replica| replica.shows)
     };
     stored.record.status == Status::Committing
+        && world.first_of(segment.partition) <= stored.record.start
         && !there.is_empty()
         && there.iter().all(|node| shows(node) == Some(ReplicaState::Error))
 }

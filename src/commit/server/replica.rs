@@ -313,8 +313,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.has_copy(segment, purpose, end);
     }
 
-    /// Upstream waits for ONLINE, whatever the build was for. In blocking mode nothing is fixed yet: if it went so with
-    /// every replica, ONLINE would never come, and nobody looks for a segment that seems to be consumed.
+    /// Upstream waits for ONLINE, whatever the build was for. Where the leader commits in blocking mode nothing is fixed
+    /// yet: if it went so with every replica, ONLINE would never come, and nobody looks for a segment that seems to be
+    /// consumed.
     fn not_built(&mut self, segment: SegmentId, purpose: Purpose) {
         match purpose {
             Purpose::Commit if self.judge.applies(Guard::BuildAgain) => self.report(segment, None),
@@ -363,16 +364,15 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.work(segment, Work::Ending(end), Effect::Call(Request { segment, body }));
     }
 
-    /// Upstream commits with its peers as the only place to have it from. The verified server keeps its copy, and
-    /// the segment stays committing until somebody has stored it; where nothing is fixed yet, it begins again.
+    /// Upstream commits with its peers as the only place to have it from. The verified server keeps its copy and asks
+    /// again: where the end is fixed it is told to keep it, and the segment stays committing until somebody has stored
+    /// it; where nothing is fixed, it begins again. Which of the two it is, its own mode does not tell: the leader may
+    /// have begun this commit in the other one.
     fn not_uploaded(&mut self, segment: SegmentId, end: u64) {
         if !self.judge.applies(Guard::ObjectBeforeDone) {
             return self.finish(segment, end, Location::Peers);
         }
-        match self.mode(segment) {
-            Mode::Pauseless => self.seal(segment),
-            Mode::Blocking => self.report(segment, None),
-        }
+        self.report(segment, None);
     }
 }
 
