@@ -55,8 +55,8 @@ pub enum Guard {
     KeepMemory,
     /// `local-first`
     LocalFirst,
-    /// `build-again`
-    BuildAgain,
+    /// `ask-again`
+    AskAgain,
 }
 
 impl Guard {
@@ -87,7 +87,7 @@ impl Guard {
         Self::CutAtEnd,
         Self::KeepMemory,
         Self::LocalFirst,
-        Self::BuildAgain,
+        Self::AskAgain,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -119,7 +119,7 @@ impl Guard {
             Self::CutAtEnd => "cut-at-end",
             Self::KeepMemory => "keep-memory",
             Self::LocalFirst => "local-first",
-            Self::BuildAgain => "build-again",
+            Self::AskAgain => "ask-again",
         }
     }
 
@@ -200,8 +200,8 @@ impl Guard {
             Self::LocalFirst => {
                 "A replica that starts again uses its own whole copy, and deletes none while the segment is not stored."
             }
-            Self::BuildAgain => {
-                "A winner whose build failed asks again what to do: while no end is fixed, nobody else might ever commit."
+            Self::AskAgain => {
+                "A winner that does not commit asks again, be it that its build failed or that it came back at another offset: while no end is fixed, nobody else might ever commit."
             }
         }
     }
@@ -265,7 +265,7 @@ impl Guard {
             Self::CutAtEnd => &["R11", "C20"],
             Self::KeepMemory => &["R10", "R11"],
             Self::LocalFirst => &["N4", "C3"],
-            Self::BuildAgain => &["C5"],
+            Self::AskAgain => &["C5"],
         }
     }
 }

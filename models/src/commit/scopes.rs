@@ -139,6 +139,14 @@ fn ours() -> Vec<Scope> {
                 Budget { failures: 1, ..NONE },
             ))
         },
+        Scope {
+            servers: 1,
+            ..early(base(
+                "back-elsewhere",
+                "Every replica that won comes back at another offset, and no end is fixed yet.",
+                Budget { server_crashes: 1, ..NONE },
+            ))
+        },
         single(base(
             "failed-expiry",
             "A build fails, and the stream forgets the range before it is read again (R9).",

@@ -65,7 +65,7 @@ pub fn upstream() -> Vec<Run> {
 /// The verified protocol without some guards.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AnyStatus, BuildAgain, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll,
+        AnyStatus, AskAgain, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll,
         InOrder, KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp,
         ObjectBeforeDone, OneHead, OwnObject, Rebuild, Reingest, ResetErrorOnly, ResetErrors,
         RetryCommitting, RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
@@ -75,7 +75,7 @@ pub fn mutants() -> Vec<Mutant> {
         RightObject, TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 16] = [
+    let noticed: [Row; 17] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R7", "C18"], &[RetryCompares], "slow", NoLostUpdate),
@@ -83,7 +83,8 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C13"], &[ResetErrors], "failed-twice", Recoverable),
         (&["R8"], &[AnyStatus], "toggle", Recoverable),
         (&["C12"], &[AnyStatus], "blocking-rewrite", Recoverable),
-        (&["C5"], &[BuildAgain], "blocking-failed-build", Recoverable),
+        (&["C5"], &[AskAgain], "blocking-failed-build", Recoverable),
+        (&["C5"], &[AskAgain], "back-elsewhere", Recoverable),
         (&["R9"], &[WholeRange], "crash-expiry", OneEnd),
         (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
         (&["R2", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),

@@ -318,7 +318,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// consumed.
     fn not_built(&mut self, segment: SegmentId, purpose: Purpose) {
         match purpose {
-            Purpose::Commit if self.judge.applies(Guard::BuildAgain) => self.report(segment, None),
+            Purpose::Commit if self.judge.applies(Guard::AskAgain) => self.report(segment, None),
             Purpose::Commit | Purpose::Keep => self.rest(segment, Work::Discarded),
             Purpose::Online => self.wait_for_copy(segment),
         }
