@@ -311,7 +311,7 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
                     is_prompt(action) && of.is_none_or(|of| of == partition)
                 })
             }
-            5 => self.take_one(wide, |model, world, action| model.is_fault(world, action)),
+            5 => self.take_one(wide, Model::is_fault),
             6 => self.take_one(wide, |_, _, action| is_wait(action)),
             7 => self.chore(high, low),
             _ => self.take_one(wide, |_, _, _| true),
