@@ -145,7 +145,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             return Err(Refusal::UnderWay(task));
         }
         let (chore, effect) = match task {
-            Task::Validate(_) => (Chore::Validate(Validate::Ideal(input)), Effect::ReadIdeal),
+            Task::Validate(partition) => {
+                (Chore::Validate(Validate::Stream(input)), Effect::ReadStream(partition))
+            }
             Task::Repair(_) => (Chore::Repair(Repair::Ideal(input.pick)), Effect::ReadIdeal),
             Task::Retry(partition) => {
                 (Chore::Retry(Retry::Records(input)), Effect::ListRecords(partition))

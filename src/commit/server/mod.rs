@@ -74,7 +74,10 @@ impl<V: Guards<Guard>> Machine for Server<V> {
             effects: Vec::new(),
         };
         match event {
-            Event::Transition(segment, to) => turn.transition(segment, to)?,
+            Event::Transition(segment, to) => {
+                turn.transition(segment, to)?;
+                turn.state.is_initialised = true;
+            }
             Event::Stop(segment, reason) => turn.stop(segment, reason)?,
             Event::GiveUp(segment) => turn.give_up(segment)?,
             Event::Received { caller, order, attempt } => turn.received(caller, order, attempt),
