@@ -5,8 +5,9 @@
 //! source; [`Release::Pr14741`] and [`Release::Pr14920`] follow the descriptions of the pull requests, and where these
 //! are silent the tree, less what later issues say was added after.
 //!
-//! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, group commit (R3), partial
-//! upsert beyond its order, end of a partition group, offset auto-reset.
+//! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, group commit (R3),
+//! partial upsert beyond its order, topics of a table with several streams, offset auto-reset, the optional repair of
+//! single OFFLINE replicas, clean-up of temporary objects.
 
 use super::completion::Rules;
 use super::controller::{self, Controller};
