@@ -203,6 +203,7 @@ impl<V: Guards<Guard>> Cluster<V> {
         if self.servers[at].pending.is_empty() {
             return false;
         }
+        assert!(self.servers[at].read.len() < 100, "it reads without an end");
         let Issued { id, effect } = self.servers[at].pending.remove(0);
         let outcome = match effect {
             ServerEffect::Fetch(_, offset) => {
