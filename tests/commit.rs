@@ -185,7 +185,7 @@ fn a_stream_that_does_not_answer_goes_on() {
     };
     let next = Record::starting_at(110, 2, 10);
     let create = ControllerEffect::WriteRecord(segment(1), next, Expected::Absent);
-    assert_eq!(asks(ControllerOutcome::Failed), [create.clone()]);
+    assert_eq!(asks(ControllerOutcome::Failed), std::slice::from_ref(&create));
     assert_eq!(asks(ControllerOutcome::Stream(Some(105))), [create]);
     assert_eq!(asks(ControllerOutcome::Stream(None)), []);
 }

@@ -7,7 +7,7 @@ use surehold::commit::Guard;
 use surehold::commit::completion::{Answer, Mode};
 use surehold::commit::controller::Controller;
 use surehold::commit::object::{
-    Location, ObjectId, PartitionId, Record, ReplicaState, SegmentId, Status,
+    Location, ObjectId, PartitionId, Record, ReplicaState, Replicas, SegmentId, Status,
 };
 use surehold::guard::Guards;
 
@@ -94,7 +94,7 @@ fn status_name(status: Status) -> &'static str {
 /// How many replicas are to be in each state.
 fn counts(stores: &Stores, id: SegmentId) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
-    for state in stores.ideal.segments.get(&id).into_iter().flat_map(|listed| listed.values()) {
+    for state in stores.ideal.segments.get(&id).into_iter().flat_map(Replicas::values) {
         *counts.entry(state_name(*state)).or_default() += 1;
     }
     counts

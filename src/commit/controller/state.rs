@@ -263,8 +263,9 @@ pub enum Begins {
     At(Offset),
     /// There is none, or none any more.
     Nowhere,
-    /// Nothing: it did not answer. Then what metadata knows of goes on (dossier 6.5).
-    Unknown,
+    /// Where does not matter, as something of it is listed; or it did not answer, and then what metadata knows of goes on
+    /// (dossier 6.5).
+    Somewhere,
 }
 
 /// How far the validator is.

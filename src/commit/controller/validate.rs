@@ -40,12 +40,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 let begins = match outcome {
                     Outcome::Stream(Some(first)) => Begins::At(first),
                     Outcome::Stream(None) => Begins::Nowhere,
-                    Outcome::Failed | Outcome::Unknown => Begins::Unknown,
+                    Outcome::Failed | Outcome::Unknown => Begins::Somewhere,
                     _ => return None,
                 };
                 self.go_on(task, Chore::Validate(Stage::Ideal(input, begins)), Effect::ReadIdeal);
             }
             (Stage::Ideal(input, begins), Outcome::Ideal(ideal, version)) => {
+                let is_listed = ideal.of(partition).next().is_some();
+                let begins = match begins {
+                    Begins::At(_) if is_listed => Begins::Somewhere,
+                    Begins::At(_) | Begins::Somewhere | Begins::Nowhere => begins,
+                };
                 let stage = Stage::Records(input, begins, ideal, version);
                 let effect = Effect::ListRecords(partition);
                 self.go_on(task, Chore::Validate(stage), effect);
