@@ -1,6 +1,7 @@
 //! What must hold of a table, over plain facts: for models, fuzzing, a running service, an audit (dossier 12).
 
-use super::object::{Crc, IdealState, Location, ObjectId, Range, Record, SegmentId};
+use super::object::{Crc, IdealState, Location, ObjectId, Range, Record, Rows, SegmentId, Status};
+use super::server;
 
 /// The names of the properties, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -164,4 +165,90 @@ pub fn has_right_object(record: &Record, object: impl Fn(ObjectId) -> Option<Crc
 pub fn expected_rows(range: Range, lost: &[Range]) -> impl Iterator<Item = u64> + '_ {
     let is_lost = |offset: &u64| lost.iter().any(|l| l.start <= *offset && *offset < l.end);
     (range.start..range.end).filter(move |offset| !is_lost(offset))
+}
+
+/// R7: whether a write takes back what a completed record said. It may only get an object that it had not, or be
+/// replaced by an upload from outside.
+#[must_use]
+pub fn is_overwritten(old: &Record, new: &Record) -> bool {
+    match (old.status, new.status) {
+        (Status::Done, Status::Done) => old.crc != new.crc && old.location != Some(Location::Peers),
+        (Status::Done, Status::Uploaded) | (Status::Uploaded, Status::Uploaded) => false,
+        (Status::Done | Status::Uploaded, _) => true,
+        (Status::InProgress | Status::Committing, _) => false,
+    }
+}
+
+/// Where a server keeps its rows, for what is asked of copies: what it knows while it runs, what is on its disk
+/// while it does not.
+#[derive(Clone, Copy, Debug)]
+pub enum Keeper<'a> {
+    /// It runs.
+    Running(&'a server::State),
+    /// It is down, and will start from this.
+    Down(&'a server::Durable),
+}
+
+impl Keeper<'_> {
+    /// Whether it has a whole copy of a record's range, in memory or on disk, but for rows recorded as lost. One
+    /// that is not whole is no copy.
+    #[must_use]
+    pub fn holds(self, segment: SegmentId, record: &Record) -> bool {
+        self.holds_but(segment, record, &record.lost)
+    }
+
+    /// So, but for these rows.
+    fn holds_but(self, segment: SegmentId, record: &Record, lost: &[Range]) -> bool {
+        let Some(range) = record.range() else { return false };
+        let whole = |rows: &Rows| rows.covers(range, lost);
+        let (durable, memory) = match self {
+            Self::Running(state) => {
+                let replica = state.replica(segment);
+                (state.durable(), replica.and_then(|replica| replica.memory.as_ref()))
+            }
+            Self::Down(durable) => (durable, None),
+        };
+        let disk = durable.disk.get(&segment).map(|local| &local.copy.rows);
+        disk.is_some_and(|rows| rows.range == range && whole(rows)) || memory.is_some_and(whole)
+    }
+}
+
+/// I5: the place among the keepers before of whoever had a whole copy of a committed range, if after nobody has one
+/// and none is stored.
+#[must_use]
+pub fn dropper<'a>(
+    segment: SegmentId,
+    record: &Record,
+    has_object: impl Fn(ObjectId) -> bool,
+    before: impl IntoIterator<Item = Option<Keeper<'a>>>,
+    after: impl IntoIterator<Item = Option<Keeper<'a>>>,
+) -> Option<usize> {
+    let is_stored = match record.location {
+        Some(Location::Object(object)) => has_object(object),
+        Some(Location::Peers) | None => false,
+    };
+    let holds = |keeper: Option<Keeper<'a>>| keeper.is_some_and(|it| it.holds(segment, record));
+    if is_stored || after.into_iter().any(holds) {
+        return None;
+    }
+    before.into_iter().position(holds)
+}
+
+/// R9: whether a loss is recorded that is none: the stream still has a row of it, or somebody has all rows.
+/// `first` is the first offset that the stream has.
+#[must_use]
+pub fn is_false_loss<'a>(
+    segment: SegmentId,
+    old: Option<&Record>,
+    new: &Record,
+    first: u64,
+    keepers: impl IntoIterator<Item = Option<Keeper<'a>>>,
+) -> bool {
+    let known = old.map_or(&[][..], |old| &old.lost);
+    let mut fresh = new.lost.iter().filter(|lost| !known.contains(lost)).peekable();
+    if fresh.peek().is_none() {
+        return false;
+    }
+    let holds = |keeper: Keeper<'a>| keeper.holds_but(segment, new, &[]);
+    fresh.any(|lost| lost.end > first) || keepers.into_iter().flatten().any(holds)
 }

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "checker")]
 pub mod check;
+mod controllers;
 pub mod coverage;
 mod enabled;
 pub mod ending;
@@ -12,6 +13,7 @@ pub mod model;
 pub mod runs;
 pub mod scope;
 pub mod scopes;
+mod servers;
 pub mod tale;
 #[cfg(feature = "checker")]
 pub mod verdicts;
