@@ -30,6 +30,8 @@ pub enum Change {
     SetReplica(SegmentId, ServerId, ReplicaState),
     /// A segment is listed, to be consumed by these servers.
     Add(SegmentId, Vec<ServerId>),
+    /// A segment is listed no more: its replicas are to vanish.
+    Remove(SegmentId),
 }
 
 /// What a controller may do. An answer and a reset have no outcome and carry effect number 0.

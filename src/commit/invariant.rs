@@ -1,6 +1,8 @@
 //! What must hold of a table, over plain facts: for models, fuzzing, a running service, an audit (dossier 12).
 
-use super::object::{Crc, IdealState, Location, ObjectId, Range, Record, Rows, SegmentId, Status};
+use super::object::{
+    Crc, IdealState, Location, ObjectId, PartitionId, Range, Record, Rows, SegmentId, Status,
+};
 use super::server;
 
 /// The names of the properties, for reports.
@@ -24,6 +26,8 @@ pub enum Property {
     NoLostUpdate,
     /// R9.
     TrueLoss,
+    /// C15.
+    FilledInOrder,
     /// I10, I11: nothing is gone for ever.
     Served,
     /// I10, I11: all comes to rest.
@@ -32,7 +36,7 @@ pub enum Property {
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::OneHead,
         Self::Chain,
         Self::WholeRows,
@@ -42,6 +46,7 @@ impl Property {
         Self::ListedHasRecord,
         Self::NoLostUpdate,
         Self::TrueLoss,
+        Self::FilledInOrder,
         Self::Served,
         Self::Recoverable,
     ];
@@ -65,6 +70,7 @@ impl Property {
             Self::ListedHasRecord => "listed-has-record",
             Self::NoLostUpdate => "no-lost-update",
             Self::TrueLoss => "true-loss",
+            Self::FilledInOrder => "filled-in-order",
             Self::Served => "served",
             Self::Recoverable => "recoverable",
         }
@@ -97,6 +103,9 @@ impl Property {
                 "R7: metadata of a completed segment is not replaced by something made from what was there before."
             }
             Self::TrueLoss => "R9: rows are recorded as lost only if nobody has them any more.",
+            Self::FilledInOrder => {
+                "C15: a segment of an ordered table is not filled from the stream after a later one has begun, unless the operator says so."
+            }
             Self::Served => {
                 "I10, I11: from every reachable state, without another fault, a state can be reached in which every committed row is served by somebody or recorded as lost."
             }
@@ -131,7 +140,8 @@ pub fn without_record(
     ideal.segments.iter().map(|(id, _)| *id).find(|id| !has_record(*id))
 }
 
-/// I2: a listed segment that does not start where the listed one before it ends.
+/// I2: a listed segment that does not start where the one before it in the chain ends. One whose predecessor was
+/// deleted is not judged.
 #[must_use]
 pub fn broken_link<'a>(
     ideal: &IdealState,
@@ -141,7 +151,8 @@ pub fn broken_link<'a>(
     for (id, _) in ideal.segments.iter() {
         let Some(record) = record(*id) else { continue };
         let linked = before.is_none_or(|(previous, end)| {
-            previous.partition != id.partition || record.start == end
+            let follows = previous.sequence.checked_add(1) == Some(id.sequence);
+            previous.partition != id.partition || !follows || record.start == end
         });
         if !linked {
             return Some(*id);
@@ -149,6 +160,34 @@ pub fn broken_link<'a>(
         before = record.end.map(|end| (*id, end));
     }
     None
+}
+
+/// I2: a segment that is listed now, was not listed before, and starts before an offset up to which the partition had
+/// been committed by then.
+#[must_use]
+pub fn begins_again<'a>(
+    before: &IdealState,
+    after: &IdealState,
+    record: impl Fn(SegmentId) -> Option<&'a Record>,
+    committed: impl Fn(PartitionId) -> u64,
+) -> Option<SegmentId> {
+    let fresh = after.segments.iter().map(|(id, _)| *id);
+    let mut fresh = fresh.filter(|id| !before.segments.contains_key(id));
+    fresh.find(|id| record(*id).is_some_and(|record| record.start < committed(id.partition)))
+}
+
+/// C15: whether a copy that was read from the stream again has become the segment's, though a later segment has begun.
+#[must_use]
+pub fn is_filled_late(
+    segment: SegmentId,
+    old: &Record,
+    new: &Record,
+    ideal: &IdealState,
+    was_read_again: impl Fn(Crc) -> bool,
+) -> bool {
+    let filled = old.status == Status::Committing && new.status.is_completed();
+    let later = |(id, _): (SegmentId, _)| id.sequence > segment.sequence;
+    filled && new.crc.is_some_and(was_read_again) && ideal.of(segment.partition).any(later)
 }
 
 /// I6: whether the object that a completed record names is there and has its checksum. A record that names none is

@@ -276,6 +276,9 @@ impl<V: Guards<Guard>> Model<V> {
         if shows.is_none_or(|shows| shows == ReplicaState::Offline) {
             return Some(());
         }
+        if self.scope.is_prompt && self.transition_of(world, at, segment).is_some() {
+            return None;
+        }
         self.serve(world, at, ServerEvent::Transition(segment, ReplicaState::Offline), context)
     }
 
@@ -359,6 +362,9 @@ fn apply(ideal: &mut IdealState, change: Change) {
                 replicas.insert(server, ReplicaState::Consuming);
             }
             ideal.segments.insert(segment, replicas);
+        }
+        Change::Remove(segment) => {
+            ideal.segments.remove(&segment);
         }
     }
 }

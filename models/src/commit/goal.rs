@@ -46,7 +46,8 @@ impl<V: Guards<Guard>> Model<V> {
 
 /// Whether every row of every range whose end is fixed is served by somebody, or recorded as lost.
 fn is_served(world: &World) -> bool {
-    world.store.records.iter().all(|(id, stored)| {
+    let listed = |id| world.store.ideal.segments.contains_key(id);
+    world.store.records.iter().filter(|(id, _)| listed(id)).all(|(id, stored)| {
         let Some(range) = stored.record.range() else { return true };
         let online = |role: &surehold::commit::server::State| {
             let shows = role.replica(*id).map(|replica| replica.shows);

@@ -2,14 +2,14 @@
 
 use surehold::commit::Guard;
 use surehold::commit::invariant::{
-    Keeper, Property, broken_link, dropper, expected_rows, has_right_object, is_false_loss,
-    is_overwritten, second_head, without_record,
+    Keeper, Property, begins_again, broken_link, dropper, expected_rows, has_right_object,
+    is_false_loss, is_filled_late, is_overwritten, second_head, without_record,
 };
 use surehold::commit::object::{Range, Record, ReplicaState, SegmentId};
 use surehold::guard::Guards;
 
 use super::model::Model;
-use super::world::{Broken, Store, World, mask, rows_in};
+use super::world::{Broken, Store, World, mask, rows_in, was_read_again};
 
 impl<V: Guards<Guard>> Model<V> {
     /// Notes what an event has broken. A crash takes what it takes.
@@ -17,6 +17,7 @@ impl<V: Guards<Guard>> Model<V> {
         let mut found = Vec::new();
         if before.store != world.store {
             judge_store(&before.store, &world.store, &mut found);
+            self.judge_order(&before.store, world, &mut found);
             judge_losses(before, world, &mut found);
         }
         judge_servers(world, &mut found);
@@ -26,6 +27,24 @@ impl<V: Guards<Guard>> Model<V> {
         let judged = found.into_iter().find(|broken| self.judged.contains(&broken.property()));
         if world.broken.is_none() {
             world.broken = judged;
+        }
+    }
+
+    /// What is judged of the order in which ranges are committed and filled.
+    fn judge_order(&self, before: &Store, world: &World, found: &mut Vec<Broken>) {
+        let store = &world.store;
+        let record = |id: SegmentId| store.records.get(&id).map(|stored| &stored.record);
+        let again = begins_again(&before.ideal, &store.ideal, record, |_| world.committed);
+        found.extend(again.map(Broken::Link));
+        if !self.scope.is_ordered {
+            return;
+        }
+        for (id, stored) in store.records.iter() {
+            let old = before.records.get(id).map(|old| &old.record);
+            let late = |old| is_filled_late(*id, old, &stored.record, &store.ideal, was_read_again);
+            if old.is_some_and(late) {
+                found.push(Broken::FilledLate(*id));
+            }
         }
     }
 
@@ -106,7 +125,8 @@ fn judge_servers(world: &World, found: &mut Vec<Broken>) {
 /// Nobody lets the only whole copy of a committed range go.
 fn judge_drops(before: &World, world: &World, found: &mut Vec<Broken>) {
     let stored = |at| world.store.objects.contains_key(&at);
-    for (id, of) in world.store.records.iter() {
+    let listed = |id| world.store.ideal.segments.contains_key(id);
+    for (id, of) in world.store.records.iter().filter(|(id, _)| listed(id)) {
         let dropper = dropper(*id, &of.record, stored, keepers(before), keepers(world));
         found.extend(dropper.map(|at| Broken::Dropped(*id, at as u16)));
     }

@@ -110,6 +110,10 @@ pub enum Action {
     Rewrite(SegmentId),
     /// The operator switches the mode.
     Toggle,
+    /// The operator pauses consumption.
+    Pause,
+    /// The operator resumes it.
+    Resume,
 }
 
 /// What is noted while a step is taken.
@@ -161,6 +165,7 @@ impl<V: Guards<Guard>> Model<V> {
             leader: 0,
             mode: self.scope.mode,
             first: 0,
+            committed: 0,
             left: self.scope.budget,
             broken: None,
         };
@@ -209,8 +214,17 @@ impl<V: Guards<Guard>> Model<V> {
         self.open_last(&mut next, &mut context);
         self.forget_versions(&mut next);
         self.judge(world, &mut next, matches!(action, Action::Crash(..)));
+        self.remember(&mut next);
         next.seal();
         (next != *world).then_some(next)
+    }
+
+    /// Up to where the partition was committed; what retention deletes tells it no more.
+    fn remember(&self, world: &mut World) {
+        if self.scope.budget.retentions > 0 {
+            let ends = world.store.records.values().filter_map(|stored| stored.record.end);
+            world.committed = ends.max().unwrap_or(0).max(world.committed);
+        }
     }
 
     /// The last segment is opened as soon as it is listed. Nobody consumes it, so that it does not matter when.
@@ -250,6 +264,9 @@ impl<V: Guards<Guard>> Model<V> {
                 (context.mute == context.muted).then_some(())?;
             }
             Action::Begin(at, task, pick) => {
+                if matches!(task, Task::Retain(_)) {
+                    world.left.retentions -= 1;
+                }
                 let minute = u32::from(self.scope.two_names);
                 let input = Input { now_ms: EARLY_MS, minute, pick: u32::from(pick) };
                 self.lead(world, at, ControllerEvent::Continue { task, input }, context)?;
@@ -300,6 +317,11 @@ impl<V: Guards<Guard>> Model<V> {
             }
             Action::Rewrite(segment) => self.rewrite(world, segment)?,
             Action::Toggle => self.toggle(world, context)?,
+            Action::Pause => {
+                world.left.pauses -= 1;
+                pause(world, true);
+            }
+            Action::Resume => pause(world, false),
         }
         Some(())
     }
@@ -444,9 +466,21 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     /// The tasks that there are.
-    pub(super) fn tasks() -> [Task; 3] {
-        [Task::Validate(PARTITION), Task::Repair(PARTITION), Task::Retry(PARTITION)]
+    pub(super) fn tasks() -> [Task; 4] {
+        [
+            Task::Validate(PARTITION),
+            Task::Repair(PARTITION),
+            Task::Retry(PARTITION),
+            Task::Retain(PARTITION),
+        ]
     }
+}
+
+/// The operator writes the ideal state.
+fn pause(world: &mut World, is_paused: bool) {
+    let store = world.store.change();
+    store.ideal.is_paused = is_paused;
+    store.ideal_version.0 += 1;
 }
 
 impl<'a> Context<'a> {

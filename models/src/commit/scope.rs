@@ -31,6 +31,10 @@ pub struct Scope {
     pub skew: bool,
     /// Whether whoever repairs creates segments in another minute than whoever commits.
     pub two_names: bool,
+    /// More rows than this cannot be built into a copy, by anybody, ever.
+    pub buildable: Option<u64>,
+    /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
+    pub is_prompt: bool,
     /// What may happen, and how often.
     pub budget: Budget,
     /// What must be reachable from everywhere.
@@ -62,6 +66,10 @@ pub struct Budget {
     pub rewrites: u8,
     /// The operator switches the mode.
     pub toggles: u8,
+    /// The operator pauses consumption; it may be resumed at any time.
+    pub pauses: u8,
+    /// Retention deletes what has become old enough.
+    pub retentions: u8,
 }
 
 /// What must be reachable from everywhere without another fault.
@@ -139,6 +147,8 @@ impl Scope {
             (budget.delays, "delay"),
             (budget.rewrites, "minion rewrite"),
             (budget.toggles, "mode switch"),
+            (budget.pauses, "pause"),
+            (budget.retentions, "run of retention"),
         ];
         for (count, name) in counted {
             match count {
@@ -152,6 +162,12 @@ impl Scope {
         }
         if self.is_ordered {
             parts.push("ordered".into());
+        }
+        if let Some(rows) = self.buildable {
+            parts.push(format!("no copy of more than {rows} rows can be built"));
+        }
+        if self.is_prompt {
+            parts.push("transitions sent at once".into());
         }
         if self.two_names {
             parts.push("two minutes".into());

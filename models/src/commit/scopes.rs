@@ -15,6 +15,8 @@ const NONE: Budget = Budget {
     delays: 0,
     rewrites: 0,
     toggles: 0,
+    pauses: 0,
+    retentions: 0,
 };
 
 fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
@@ -28,6 +30,8 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         is_ordered: false,
         skew: true,
         two_names: false,
+        buildable: None,
+        is_prompt: false,
         budget,
         goal: Some(Goal::Settled),
         tier: Tier::Ci,

@@ -86,6 +86,7 @@ impl<V: Guards<Guard>> Model<V> {
         }
         match effect {
             ServerEffect::Fetch(segment, offset) => self.fetch(world, *segment, *offset),
+            ServerEffect::Build(_, rows) if self.is_too_much(rows) => Some(ServerOutcome::Failed),
             ServerEffect::Build(segment, rows) => Some(self.build(world, at, *segment, rows)),
             ServerEffect::ReadRecord(_)
             | ServerEffect::PollRecord(_)
@@ -148,6 +149,7 @@ impl<V: Guards<Guard>> Model<V> {
                 ServerOutcome::Record(stored.map(|stored| stored.record.clone()))
             }
             _ if fate == Fate::Failed => ServerOutcome::Failed,
+            ServerEffect::Build(_, rows) if self.is_too_much(&rows) => ServerOutcome::Failed,
             ServerEffect::Build(segment, rows) => self.build(world, at, segment, &rows),
             ServerEffect::Upload(object, crc) => {
                 let rows = self.rows_of(world, at, object.segment, crc)?;
@@ -184,6 +186,11 @@ impl<V: Guards<Guard>> Model<V> {
 
     pub(super) fn stream_end(&self) -> u64 {
         u64::from(self.scope.segments - 1) * self.scope.rows
+    }
+
+    /// Whether so many rows can never be built into a copy.
+    fn is_too_much(&self, rows: &Rows) -> bool {
+        self.scope.buildable.is_some_and(|most| rows.range.end - rows.range.start > most)
     }
 
     fn build(&self, world: &World, at: u8, segment: SegmentId, rows: &Rows) -> ServerOutcome {

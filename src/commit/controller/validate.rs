@@ -89,7 +89,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }?;
         let doubled = plan.changes.iter().any(|change| match change {
             Change::Add(next, _) => is_duplicate(ideal, *next),
-            Change::Set(..) | Change::SetReplica(..) => false,
+            Change::Set(..) | Change::SetReplica(..) | Change::Remove(_) => false,
         });
         self.judge.demands(Guard::OneHead, !doubled).then_some(plan)
     }
@@ -168,11 +168,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
         let consuming =
             |(other, _): &(SegmentId, &Replicas)| ideal.has(*other, ReplicaState::Consuming);
-        let (previous, _) = ideal.of(partition).find(consuming)?;
-        let changes = vec![
-            Change::Set(previous, ReplicaState::Online),
-            Change::Add(id, servers(ideal, previous)),
-        ];
+        let previous = ideal.of(partition).find(consuming).map(|(previous, _)| previous);
+        // Without one upstream only counts a loss, and lists the orphan all the same.
+        let (last, _) = ideal.of(partition).last()?;
+        let mut changes: Vec<_> =
+            previous.map(|id| Change::Set(id, ReplicaState::Online)).into_iter().collect();
+        changes.push(Change::Add(id, servers(ideal, last)));
         Some(Plan { create: None, changes })
     }
 }

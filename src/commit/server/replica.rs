@@ -207,7 +207,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.built(segment, purpose, end, crc, attempt);
             }
             (Work::Building { purpose, .. }, Outcome::Failed | Outcome::Unknown) => match purpose {
-                Purpose::Commit | Purpose::Keep => self.rest(segment, Work::Discarded),
+                Purpose::Commit | Purpose::Keep => self.not_built(segment, purpose),
                 Purpose::Online => self.wait_for_copy(segment),
             },
             (Work::Uploading(end), Outcome::Applied) => {
@@ -352,6 +352,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let Some(copy) = local.map(|local| local.copy.clone()) else { return };
         let body = Ask::CommitEnd { offset: end, copy, stored };
         self.work(segment, Work::Ending(end), Effect::Call(Request { segment, body }));
+    }
+
+    /// Upstream waits for ONLINE, and another replica may commit. Where the end is not fixed yet and no other is there,
+    /// nobody would: the verified server begins again with the rows that it has.
+    fn not_built(&mut self, segment: SegmentId, purpose: Purpose) {
+        let is_open = purpose == Purpose::Commit && self.mode(segment) == Mode::Blocking;
+        if is_open && self.judge.applies(Guard::KeepMemory) {
+            self.report(segment, None);
+        } else {
+            self.rest(segment, Work::Discarded);
+        }
     }
 
     /// Upstream commits with its peers as the only place to have it from. The verified server keeps its copy, and

@@ -5,6 +5,9 @@
 //! source; [`Release::Pr14741`] and [`Release::Pr14920`] follow the descriptions of the pull requests, and where these
 //! are silent the tree, less what later issues say was added after.
 //!
+//! Whatever upstream adds to the ideal state goes through one function that refuses a second segment of the same place,
+//! the validator's own write included (N5): so every release keeps [`Guard::OneHead`].
+//!
 //! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, group commit (R3), partial
 //! upsert beyond its order, end of a partition group, offset auto-reset.
 
@@ -47,9 +50,12 @@ impl Release {
     #[must_use]
     pub fn keeps(self) -> &'static [Guard] {
         match self {
-            Self::Blocking | Self::Pr14741 => &[Guard::NoCleanUp],
-            Self::Pr14920 => &[Guard::NoCleanUp, Guard::Reingest, Guard::ResetErrors],
+            Self::Blocking | Self::Pr14741 => &[Guard::NoCleanUp, Guard::OneHead],
+            Self::Pr14920 => {
+                &[Guard::NoCleanUp, Guard::OneHead, Guard::Reingest, Guard::ResetErrors]
+            }
             Self::Aug2026 => &[
+                Guard::OneHead,
                 Guard::Reingest,
                 Guard::ResetErrors,
                 Guard::RetryCommitting,
@@ -76,8 +82,13 @@ impl Release {
     /// Its controller.
     #[must_use]
     pub fn controller(self) -> Controller<Weakened<Guard>> {
-        let limits = controller::Limits::default();
-        Controller::weakened(limits, self.lacks()).with_rules(self.rules())
+        self.controller_with(self.lacks())
+    }
+
+    /// The same with other guards than it lacks: to see which of them mends what.
+    #[must_use]
+    pub fn controller_with(self, lacks: Weakened<Guard>) -> Controller<Weakened<Guard>> {
+        Controller::weakened(controller::Limits::default(), lacks).with_rules(self.rules())
     }
 
     /// Its server.
