@@ -222,18 +222,10 @@ impl Guard {
     }
 
     /// Whether it is a second line of defence: while the others are kept, no scope here shows that it is needed, alone
-    /// or together with others. Each stands against something that the dossier describes and the scopes do not reach yet.
+    /// or together with others. None is.
     #[must_use]
     pub fn is_second_line(self) -> bool {
-        matches!(
-            self,
-            Self::CreateIfAbsent
-                | Self::ObjectBeforeDone
-                | Self::UploadedIsDone
-                | Self::InOrder
-                | Self::CutAtEnd
-                | Self::LocalFirst
-        )
+        false
     }
 
     /// The cases, holes and dossier sections that it answers.

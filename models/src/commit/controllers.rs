@@ -193,7 +193,12 @@ impl<V: Guards<Guard>> Model<V> {
         if let ControllerEffect::Call(order) = effect {
             return self.ask(world, at, number, order, context);
         }
-        let outcome = self.write(world, effect, context)?;
+        let is_task = process.role.is_periodic(number);
+        let outcome = self.write(world, effect.clone(), context)?;
+        if let Some(coverage) = &self.coverage {
+            let fits = outcome == ControllerOutcome::Applied;
+            coverage.wrote(&effect, is_task, fits, fate == Fate::Lost);
+        }
         let outcome = if fate == Fate::Lost { ControllerOutcome::Unknown } else { outcome };
         self.end_controller(world, at, number, outcome, context)?;
         Some(())
@@ -278,6 +283,9 @@ impl<V: Guards<Guard>> Model<V> {
         }
         if self.scope.is_prompt && self.transition_of(world, at, segment).is_some() {
             return None;
+        }
+        if let Some(coverage) = &self.coverage {
+            coverage.reset();
         }
         self.serve(world, at, ServerEvent::Transition(segment, ReplicaState::Offline), context)
     }

@@ -111,6 +111,9 @@ impl<V: Guards<Guard>> Model<V> {
                         actions.push(run(Fate::Mute));
                     }
                     actions.push(run(Fate::Late));
+                    if world.leader > 0 {
+                        actions.push(run(Fate::Astray));
+                    }
                 }
                 ServerEffect::Build(..) | ServerEffect::Upload(..) => {
                     actions.push(run(Fate::Well));
@@ -213,7 +216,7 @@ impl<V: Guards<Guard>> Model<V> {
             Action::Run(Who::Server(at), number, Fate::Late) => {
                 self.is_late_a_fault(world, *at, *number)
             }
-            Action::Run(_, _, fate) => *fate != Fate::Well,
+            Action::Run(_, _, fate) => !matches!(fate, Fate::Well | Fate::Astray),
             Action::GiveUp(at, segment) => self.is_worth_waiting(world, *at, *segment),
             Action::Age => is_anything_alive(world),
             Action::Crash(..)

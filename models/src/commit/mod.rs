@@ -7,6 +7,7 @@ pub mod coverage;
 mod enabled;
 pub mod ending;
 pub mod goal;
+pub mod holes;
 mod judge;
 pub mod model;
 #[cfg(feature = "checker")]

@@ -17,8 +17,8 @@ use surehold::commit::effect::Expected;
 use surehold::commit::event::{ControllerOutcome, ServerOutcome};
 use surehold::commit::invariant::Property;
 use surehold::commit::object::{
-    ControllerId, IdealState, Location, ObjectId, Record, ReplicaState, Sealed, SegmentId,
-    ServerId, Status, Version, View,
+    ControllerId, IdealState, Location, ObjectId, Range, Record, ReplicaState, Rows, Sealed,
+    SegmentId, ServerId, Status, Version, View,
 };
 use surehold::commit::{
     Controller, ControllerEffect, ControllerEvent, Guard, Input, Server, ServerEvent, Task,
@@ -79,6 +79,8 @@ pub enum Fate {
     Failed,
     /// A message comes when the lease is over.
     Late,
+    /// A request goes to the controller that led before: the server has not heard of the change.
+    Astray,
 }
 
 /// An event of the world.
@@ -138,28 +140,12 @@ impl<V: Guards<Guard>> Model<V> {
         }
     }
 
-    /// The one initial state: both replicas consume the first segment, the first controller leads.
+    /// The one initial state: the first controller leads, and both replicas consume the first segment that is not done
+    /// yet.
     pub fn start(&self) -> World {
         let controllers = 1 + self.scope.budget.leaders;
-        let first = self.scope.first();
-        let record = Record::starting_at(0, SERVERS as u16, self.scope.rows);
-        let mut records = Table::new();
-        records.insert(first, Stored { record, version: Version(0), is_old: false });
-        let mut replicas = Table::new();
-        for at in 0..SERVERS as u16 {
-            replicas.insert(ServerId(at), ReplicaState::Consuming);
-        }
-        let mut ideal = IdealState::default();
-        ideal.segments.insert(first, replicas);
-        let store = Store {
-            records,
-            ideal,
-            ideal_version: Version(0),
-            view: View::default(),
-            objects: Table::new(),
-        };
         let mut world = World {
-            store: Part::new(store),
+            store: Part::new(self.stored()),
             controllers: (0..controllers).map(|at| Part::new(self.process(at, 0))).collect(),
             servers: (0..SERVERS as u8).map(|at| Part::new(self.node(at))).collect(),
             leader: 0,
@@ -173,11 +159,56 @@ impl<V: Guards<Guard>> Model<V> {
         let mut context = Context::new(&mut tale);
         let _ = self.lead(&mut world, 0, ControllerEvent::Elected, &mut context);
         for at in 0..SERVERS as u8 {
-            let event = ServerEvent::Transition(first, ReplicaState::Consuming);
-            let _ = self.serve(&mut world, at, event, &mut context);
+            for sequence in 0..=self.scope.done {
+                let event =
+                    ServerEvent::Transition(self.scope.segment(sequence), self.begun(sequence));
+                let _ = self.serve(&mut world, at, event, &mut context);
+            }
         }
+        self.remember(&mut world);
         world.seal();
         world
+    }
+
+    /// What the replicas of a segment are at the beginning.
+    fn begun(&self, sequence: u32) -> ReplicaState {
+        if sequence < self.scope.done { ReplicaState::Online } else { ReplicaState::Consuming }
+    }
+
+    /// The copy of a segment that is done at the beginning.
+    fn done_copy(&self, sequence: u32) -> Sealed {
+        let start = u64::from(sequence) * self.scope.rows;
+        let range = Range { start, end: start + self.scope.rows };
+        let rows = Rows { range, missing: Vec::new() };
+        Sealed { crc: crc_of(&rows, builder::REPLICA), rows }
+    }
+
+    fn stored(&self) -> Store {
+        let mut store = Store {
+            records: Table::new(),
+            ideal: IdealState::default(),
+            ideal_version: Version(0),
+            view: View::default(),
+            objects: Table::new(),
+        };
+        for sequence in 0..=self.scope.done {
+            let id = self.scope.segment(sequence);
+            let start = u64::from(sequence) * self.scope.rows;
+            let mut record = Record::starting_at(start, SERVERS as u16, self.scope.rows);
+            if sequence < self.scope.done {
+                let copy = self.done_copy(sequence);
+                let object = ObjectId { segment: id, attempt: Some(u64::from(copy.crc.0)) };
+                record = record.done(copy.rows.range.end, copy.crc, Location::Object(object));
+                store.objects.insert(object, copy);
+            }
+            store.records.insert(id, Stored { record, version: Version(0), is_old: false });
+            let mut replicas = Table::new();
+            for at in 0..SERVERS as u16 {
+                replicas.insert(ServerId(at), self.begun(sequence));
+            }
+            store.ideal.segments.insert(id, replicas);
+        }
+        store
     }
 
     fn process(&self, at: u8, incarnation: u32) -> Process {
@@ -194,11 +225,17 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     fn node(&self, at: u8) -> Node {
+        let mut disk = Table::new();
+        for sequence in 0..self.scope.done {
+            let copy = self.done_copy(sequence);
+            let attempt = u64::from(copy.crc.0);
+            disk.insert(self.scope.segment(sequence), server::state::Local { copy, attempt });
+        }
         let durable = server::Durable {
             server: ServerId(u16::from(at)),
             incarnation: 0,
             mode: self.scope.mode,
-            disk: Table::new(),
+            disk,
         };
         let role = Some(self.server.recover(durable.clone()));
         Node { role, durable, is_dead: false, pending: Vec::new() }
@@ -211,6 +248,9 @@ impl<V: Guards<Guard>> Model<V> {
         let mut context = Context::new(tale);
         let is_fault = self.is_fault(world, &action);
         self.happen(&mut next, action, is_fault, &mut context)?;
+        if let Some(coverage) = &self.coverage {
+            coverage.happened(&action);
+        }
         self.open_last(&mut next, &mut context);
         self.forget_versions(&mut next);
         self.judge(world, &mut next, matches!(action, Action::Crash(..)));
@@ -328,7 +368,7 @@ impl<V: Guards<Guard>> Model<V> {
 
     fn spend(&self, world: &mut World, fate: Fate, is_fault: bool) -> Option<()> {
         let left = match fate {
-            Fate::Well => return Some(()),
+            Fate::Well | Fate::Astray => return Some(()),
             Fate::Lost | Fate::Mute => &mut world.left.losses,
             Fate::Failed => &mut world.left.failures,
             Fate::Late if !is_fault => return Some(()),
@@ -407,6 +447,9 @@ impl<V: Guards<Guard>> Model<V> {
 
     fn crash_controller(&self, world: &mut World, at: u8, context: &mut Context<'_>) {
         world.left.controller_crashes -= 1;
+        if let Some(coverage) = &self.coverage {
+            coverage.interrupted(&world.controllers[usize::from(at)].role);
+        }
         let incarnation = world.controllers[usize::from(at)].role.incarnation() + 1;
         let mode = world.mode;
         *world.controllers[usize::from(at)].change() = self.process_in(at, incarnation, mode);

@@ -20,6 +20,8 @@ pub struct Scope {
     pub mode: Mode,
     /// How many segments there are, from 1; the last one is never consumed.
     pub segments: u32,
+    /// How many of them are done, stored and served when the scope begins.
+    pub done: u32,
     /// How many rows a segment may have.
     pub rows: u64,
     /// Whether replicas may stop before that, each by its own clock.
@@ -107,10 +109,10 @@ impl Scope {
         }
     }
 
-    /// The first segment.
+    /// The segment of this place in the chain, named at the beginning.
     #[must_use]
-    pub fn first(&self) -> SegmentId {
-        SegmentId { partition: PARTITION, sequence: 0, minute: 0 }
+    pub fn segment(&self, sequence: u32) -> SegmentId {
+        SegmentId { partition: PARTITION, sequence, minute: 0 }
     }
 
     /// What is judged when the verified protocol is.
@@ -135,6 +137,9 @@ impl Scope {
         };
         let mut parts =
             vec![mode.to_string(), format!("{} segments of {} rows", self.segments, self.rows)];
+        if self.done > 0 {
+            parts.push(format!("{} done at the beginning", self.done));
+        }
         parts.push("2 replicas; reads at once, the last segment opened at once".into());
         let counted = [
             (budget.server_crashes, "server crash"),

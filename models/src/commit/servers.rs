@@ -211,7 +211,7 @@ impl<V: Guards<Guard>> Model<V> {
         local.map(|copy| &copy.rows).or(job).cloned()
     }
 
-    /// A server's request arrives at the leader.
+    /// A server's request arrives at the leader, or at the one before.
     fn call(
         &self,
         world: &mut World,
@@ -221,7 +221,8 @@ impl<V: Guards<Guard>> Model<V> {
         fate: Fate,
         context: &mut Context<'_>,
     ) -> Option<()> {
-        let leader = world.leader;
+        let astray = u8::from(fate == Fate::Astray);
+        let leader = world.leader.checked_sub(astray)?;
         let role = &world.controllers[usize::from(leader)].role;
         let now_ms = self.now(role.machine(request.segment), &request, fate)?;
         let node = world.servers[usize::from(at)].change();

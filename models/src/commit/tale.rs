@@ -206,6 +206,7 @@ fn fated(fate: Fate) -> &'static str {
         Fate::Mute => " (the answer is lost)",
         Fate::Failed => " (it fails)",
         Fate::Late => " (the lease is over)",
+        Fate::Astray => " (to the controller that led before)",
     }
 }
 
