@@ -2,7 +2,8 @@
 //! of them were interrupted, and guards that decided.
 //!
 //! What no scope can bring about (too many reingestions at once, a server that has not started, events that do not fit) is
-//! tested event by event.
+//! tested event by event. Steps 1 and 3 are read and written in one go here, so that neither finds something else than
+//! expected; without the reduction they do.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,7 +23,7 @@ pub struct Coverage {
     counts: Vec<AtomicU64>,
 }
 
-const NAMES: [&str; 63] = [
+const NAMES: [&str; 60] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -76,9 +77,6 @@ const NAMES: [&str; 63] = [
     "lost: step 3",
     "lost: done",
     "lost: validator",
-    "lost: delists",
-    "not as expected: step 1",
-    "not as expected: step 3",
     "not as expected: done",
     "not as expected: validator",
     "interrupted: step 1",

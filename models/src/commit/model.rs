@@ -5,8 +5,8 @@
 //! proves that this hides nothing; `tests/commit.rs` compares verdicts with and without where that can be exhausted.
 //!
 //! Not in this world: a write that lands after its writer has given it up or crashed, a controller's operation that
-//! fails, a view or a transition that lags. With skewed clocks every record looks old to a periodic task and young to
-//! whatever a message sets off.
+//! fails, a view that lags. A transition may come as late as it likes. With skewed clocks every record looks old to a
+//! periodic task and young to whatever a message sets off.
 
 use std::sync::Arc;
 

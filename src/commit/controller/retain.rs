@@ -22,9 +22,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             (Stage::Records(first, ideal, version), Outcome::Records(records)) => {
                 let mut expired = self.expired(first, &records);
-                expired.reverse();
                 let listed = expired.iter().filter(|id| ideal.segments.contains_key(id));
                 let changes: Vec<_> = listed.map(|id| Change::Remove(*id)).collect();
+                expired.reverse();
                 if changes.is_empty() {
                     self.delete_next(task, expired);
                 } else {
