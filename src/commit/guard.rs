@@ -248,7 +248,7 @@ impl Guard {
             Self::RetryCommitting => &["R5", "C4"],
             Self::Reingest => &["#14920"],
             Self::ResetErrors => &["C13"],
-            Self::ResetErrorOnly => &["R10", "#19909"],
+            Self::ResetErrorOnly => &["R10", "R14", "#19909"],
             Self::AnyStatus => &["R8", "C12"],
             Self::UploadedIsDone => &["C1"],
             Self::InOrder => &["C15"],

@@ -1,8 +1,8 @@
 //! What occurred while a model was explored: what controllers are told, answers, refusals, how operations ended, which
 //! of them were interrupted, and guards that decided.
 //!
-//! What no scope can bring about (too many reingestions at once, a server that has not started, events that do not fit) is
-//! tested event by event. Steps 1 and 3 are read and written in one go here, so that neither finds something else than
+//! What no scope can bring about (too many reingestions at once, a server that has not started, events that do not fit)
+//! is tested event by event. Steps 1 and 3 are read and written in one go here, so that neither finds something else than
 //! expected; without the reduction they do.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -59,32 +59,38 @@ pub const HOLES: [Hole; 20] = [
     hole(
         "R1",
         Confirmed("sane-slow", "listed-has-record"),
-        "The commit thread stalls before step 3, the validator lists the next segment, and the clean-up after the refused step deletes its record.",
+        "The commit thread stalls before step 3, the validator lists the next segment, and the clean-up \
+         after the refused step deletes its record.",
     ),
     hole(
         "R2",
         Confirmed("sane-reply-lost", "listed-has-record"),
-        "The reply to step 3 is lost; the second try finds its own work, takes it for a failure and deletes the record of the live segment.",
+        "The reply to step 3 is lost; the second try finds its own work, takes it for a failure and \
+         deletes the record of the live segment.",
     ),
     hole(
         "R4",
         Confirmed("sane-crash-slow", "whole-rows"),
-        "A start by another than the winner is taken, at its own offset. With a crash a range that ends at 2 is sealed with one row, stored and DONE: the other row is lost without an alarm.",
+        "A start by another than the winner is taken, at its own offset. With a crash a range that ends \
+         at 2 is sealed with one row, stored and DONE: the other row is lost without an alarm.",
     ),
     hole(
         "R4, the other way",
         Confirmed("sane-slow-lost", "whole-rows"),
-        "The same with a lost answer: a range that ends at 1 is sealed with two rows, so that one is served twice.",
+        "The same with a lost answer: a range that ends at 1 is sealed with two rows, so that one is \
+         served twice.",
     ),
     hole(
         "R5",
         Delay("sane-leader-change", "recoverable"),
-        "A change of leader between the start and the end of a commit refuses its end; the upload retry makes up for it, a day later by default.",
+        "A change of leader between the start and the end of a commit refuses its end; the upload retry \
+         makes up for it, a day later by default.",
     ),
     hole(
         "R6",
         Confirmed("sane-slow", "right-object"),
-        "The end of a commit moves its object over the one that the retry has put there, and then is refused.",
+        "The end of a commit moves its object over the one that the retry has put there, and then is \
+         refused.",
     ),
     hole(
         "R6, blocking",
@@ -104,56 +110,70 @@ pub const HOLES: [Hole; 20] = [
     hole(
         "R9",
         Confirmed("sane-crash-expiry", "whole-rows"),
-        "Reingestion from an offset that the stream has no more ends with other rows than the range, and is DONE.",
+        "Reingestion from an offset that the stream has no more ends with other rows than the range, and \
+         is DONE.",
     ),
     hole(
         "R10",
         Confirmed("sane-failed-upload", "copy-kept"),
-        "One replica is in error, and a healthy one that has all rows in memory is reset with it. Only while its own transition has not been sent: Helix refuses to reset a replica with a pending one (`sane-failed-prompt` takes another step and another way).",
+        "One replica is in error, and a healthy one that has all rows in memory is reset with it. Only \
+         while its own transition has not been sent: Helix refuses to reset a replica with a pending one \
+         (`sane-failed-prompt` takes another step and another way).",
     ),
     hole(
         "R11",
         Confirmed("sane-crash-early", "copy-kept"),
-        "A replica has read past the end and may not cut there; the committer crashes; the reset throws away the only rows. For good once the stream has forgotten them.",
+        "A replica has read past the end and may not cut there; the committer crashes; the reset throws \
+         away the only rows. For good once the stream has forgotten them.",
     ),
     hole(
         "R12",
         Confirmed("sane-retention", "chain"),
-        "Retention takes the last DONE segment for the last one; a later one that a minion replaced is deleted, and consumption resumes before its end.",
+        "Retention takes the last DONE segment for the last one; a later one that a minion replaced is \
+         deleted, and consumption resumes before its end.",
     ),
     hole(
         "R13",
         Confirmed("sane-never-builds", "served"),
-        "A segment that nobody can build stays in error for ever, as its end is fixed. The verified protocol says nothing false of it (`never-builds`), but cannot serve it either: the limits have to be raised.",
+        "A segment that nobody can build stays in error for ever, as its end is fixed. The verified \
+         protocol says nothing false of it (`never-builds`), but cannot serve it either: the limits have \
+         to be raised.",
     ),
     hole(
         "R14",
         DelayTold,
-        "The reset of a dead server fails and ends the run, so that later segments in error have no turn. Not for ever: the replicas that are there were reset before, and a run that finds them waiting rather than in error goes on (`models/tests/commit.rs`).",
+        "The reset of a dead server fails and ends the run, so that later segments in error have no turn. \
+         Not for ever: the replicas that are there were reset before, and a run that finds them waiting \
+         rather than in error goes on (`models/tests/commit.rs`).",
     ),
     hole(
         "N1",
         Confirmed("sane-blocking-dead", "served"),
-        "DONE without an object: its only copy is on a server that never returns, and reingestion takes committing segments only.",
+        "DONE without an object: its only copy is on a server that never returns, and reingestion takes \
+         committing segments only.",
     ),
     hole(
         "N2",
         Confirmed("sane-crash-slow", "one-end"),
-        "KEEP is answered from the machine's memory, though metadata ends the segment elsewhere: the heart of R4.",
+        "KEEP is answered from the machine's memory, though metadata ends the segment elsewhere: the \
+         heart of R4.",
     ),
     hole(
         "N3",
         Confirmed("three", "no-lost-update"),
-        "A validator that was slow creates the next segment over the one that is done by now. Needs an age test that errs.",
+        "A validator that was slow creates the next segment over the one that is done by now. Needs an \
+         age test that errs.",
     ),
     hole(
         "N4",
         Refuted("sane-server-crash", "copy-kept"),
-        "Upstream builds after step 3 alone, so that nothing is on disk that OFFLINE to CONSUMING could delete. Where any leader may go on with a commit it could be: see `local-first`.",
+        "Upstream builds after step 3 alone, so that nothing is on disk that OFFLINE to CONSUMING could \
+         delete. Where any leader may go on with a commit it could be: see `local-first`.",
     ),
     hole(
         "N5",
         Refuted("two-names", "one-head"),
-        "Whatever upstream adds to the ideal state goes through one function, which refuses a second segment of the same place.",
+        "Whatever upstream adds to the ideal state goes through one function, which refuses a second \
+         segment of the same place.",
     ),
 ];

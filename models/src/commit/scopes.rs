@@ -233,7 +233,7 @@ fn ours() -> Vec<Scope> {
         ))),
         single(base(
             "server-controller-crash",
-            "A server crashes and so does the leader: a copy may be built before the ideal state knows of the commit (N4).",
+            "A server crashes and so does the leader: a copy may be built before the ideal state knows (N4).",
             Budget { server_crashes: 1, controller_crashes: 1, ..NONE },
         )),
         Scope {
