@@ -120,6 +120,8 @@ pub enum ServerEvent {
     Stop(SegmentId, Reason),
     /// A replica has waited long enough for a copy, or has caught up for long enough (dossier 8).
     GiveUp(SegmentId),
+    /// The consumer of a replica cannot go on: an error that does not pass (dossier 5).
+    Break(SegmentId),
     /// A controller asks.
     Received {
         /// Who waits for the answer.

@@ -23,7 +23,7 @@ pub struct Coverage {
     counts: Vec<AtomicU64>,
 }
 
-const NAMES: [&str; 60] = [
+const NAMES: [&str; 62] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -44,6 +44,7 @@ const NAMES: [&str; 60] = [
     "not uploaded",
     "event: stop",
     "event: give up",
+    "event: consumer breaks",
     "event: crash",
     "event: death",
     "event: restart",
@@ -69,7 +70,8 @@ const NAMES: [&str; 60] = [
     "done",
     "validator creates",
     "validator lists after a commit (rule 1)",
-    "validator lists after all are online (rule 3)",
+    "validator lists the next one alone (rule 3)",
+    "takes a replica out",
     "delists",
     "deletes",
     "lost: step 1",
@@ -146,6 +148,7 @@ impl Coverage {
             Action::Transition(_, _, ReplicaState::Dropped) => "to DROPPED",
             Action::Stop(..) => "event: stop",
             Action::GiveUp(..) => "event: give up",
+            Action::Break(..) => "event: consumer breaks",
             Action::Crash(_, false) => "event: crash",
             Action::Crash(_, true) => "event: death",
             Action::Restart(_) => "event: restart",
@@ -243,9 +246,12 @@ fn step_of(effect: &ControllerEffect, is_task: bool) -> Option<&'static str> {
         ControllerEffect::WriteIdeal(_, changes) if is_task => match changes.as_slice() {
             [Change::Remove(_), ..] => "delists",
             [Change::Set(..), ..] => "validator lists after a commit (rule 1)",
-            _ => "validator lists after all are online (rule 3)",
+            _ => "validator lists the next one alone (rule 3)",
         },
-        ControllerEffect::WriteIdeal(..) => "step 3",
+        ControllerEffect::WriteIdeal(_, changes) => match changes.as_slice() {
+            [Change::SetReplica(..)] => "takes a replica out",
+            _ => "step 3",
+        },
         ControllerEffect::DeleteRecord(_) => "deletes",
         ControllerEffect::ReadRecord(_)
         | ControllerEffect::ListRecords(_)

@@ -152,6 +152,10 @@ impl<V: Guards<Guard>> Model<V> {
             if waits {
                 actions.push(Action::GiveUp(at, *segment));
             }
+            let may_break = world.left.breaks > 0 && !self.is_last(*segment);
+            if may_break && matches!(work, Work::Consuming(_)) {
+                actions.push(Action::Break(at, *segment));
+            }
         }
         if world.left.server_crashes > 0 {
             actions.push(Action::Crash(at, false));
@@ -224,6 +228,7 @@ impl<V: Guards<Guard>> Model<V> {
             | Action::Lead
             | Action::Expire
             | Action::Rewrite(_)
+            | Action::Break(..)
             | Action::Pause
             | Action::Begin(_, Task::Retain(_), _)
             | Action::Toggle => true,
@@ -285,7 +290,11 @@ impl<V: Guards<Guard>> Model<V> {
                 Some(replica) if replica.shows == ReplicaState::Error => false,
                 Some(replica) => match replica.work {
                     Work::Idle => on_disk || replica.memory.is_some(),
-                    Work::Discarded | Work::Waiting | Work::Looking(_) | Work::Fetching(_) => false,
+                    Work::Discarded
+                    | Work::Stopping
+                    | Work::Waiting
+                    | Work::Looking(_)
+                    | Work::Fetching(_) => false,
                     Work::Opening { .. }
                     | Work::Consuming(_)
                     | Work::Reporting(_)

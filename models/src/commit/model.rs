@@ -94,6 +94,8 @@ pub enum Action {
     Transition(u8, SegmentId, ReplicaState),
     /// A replica stops by its own clock.
     Stop(u8, SegmentId),
+    /// The consumer of a replica cannot go on.
+    Break(u8, SegmentId),
     /// A replica waits no longer.
     GiveUp(u8, SegmentId),
     /// A server crashes; for good or not.
@@ -316,6 +318,10 @@ impl<V: Guards<Guard>> Model<V> {
             }
             Action::Stop(at, segment) => {
                 self.serve(world, at, ServerEvent::Stop(segment, Reason::TimeLimit), context)?;
+            }
+            Action::Break(at, segment) => {
+                world.left.breaks -= 1;
+                self.serve(world, at, ServerEvent::Break(segment), context)?;
             }
             Action::GiveUp(at, segment) => {
                 if is_fault {

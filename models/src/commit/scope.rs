@@ -68,6 +68,8 @@ pub struct Budget {
     pub rewrites: u8,
     /// The operator switches the mode.
     pub toggles: u8,
+    /// The consumer of a replica cannot go on.
+    pub breaks: u8,
     /// The operator pauses consumption; it may be resumed at any time.
     pub pauses: u8,
     /// Retention deletes what has become old enough.
@@ -152,6 +154,7 @@ impl Scope {
             (budget.delays, "delay"),
             (budget.rewrites, "minion rewrite"),
             (budget.toggles, "mode switch"),
+            (budget.breaks, "consumer that breaks"),
             (budget.pauses, "pause"),
             (budget.retentions, "run of retention"),
         ];

@@ -15,6 +15,7 @@ const NONE: Budget = Budget {
     delays: 0,
     rewrites: 0,
     toggles: 0,
+    breaks: 0,
     pauses: 0,
     retentions: 0,
 };
@@ -289,6 +290,11 @@ fn ours() -> Vec<Scope> {
                 Budget { rewrites: 1, pauses: 1, retentions: 1, ..NONE },
             ))
         },
+        base(
+            "broken-consumers",
+            "Consumers break: a replica is taken out, or all are and the segment is begun again (C13).",
+            Budget { breaks: 2, ..NONE },
+        ),
         nightly(single(base(
             "dead-server",
             "A server with the only copy never returns (N1).",

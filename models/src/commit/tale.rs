@@ -194,6 +194,9 @@ fn event(world: &World, action: Action) -> (String, String) {
         Action::Age => ("time".into(), "passes: all records are old".into()),
         Action::Rewrite(segment) => ("minion".into(), format!("replaces {}", name(segment))),
         Action::Toggle => ("operator".into(), "switches the table's mode".into()),
+        Action::Break(at, segment) => {
+            (server(at), format!("cannot go on consuming {}", name(segment)))
+        }
         Action::Pause => ("operator".into(), "pauses consumption".into()),
         Action::Resume => ("operator".into(), "resumes consumption".into()),
     }

@@ -9,7 +9,7 @@
 //! the validator's own write included (N5): so every release keeps [`Guard::OneHead`].
 //!
 //! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, partial upsert beyond its
-//! order, end of a partition group, offset auto-reset, replicas that give up consuming (dossier 6.7).
+//! order, end of a partition group, offset auto-reset.
 //!
 //! Left out as well is group commit (R3), by which upstream writes the ideal state for all partitions of a table at
 //! once, and fails all of them where one cannot be. Here each commit writes for itself, so that the hole cannot be. By
