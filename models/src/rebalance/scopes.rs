@@ -295,7 +295,7 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             operator: &[Operation::Decommission(0)],
-            budget: Budget { moves: 1, overdue: 1, failures: 1, ..NONE },
+            budget: Budget { failures: 1, ..NONE },
             needless_loads: Some(2),
             segments: 2,
             servers: vec![HOLDS_TWO, SMALL, SMALL],
