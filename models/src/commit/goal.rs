@@ -37,16 +37,18 @@ impl<V: Guards<Guard>> Model<V> {
         let there = || (0..world.servers.len()).filter(|at| !world.servers[*at].is_dead);
         quiet
             && there().all(idle)
-            && before
-                .into_iter()
-                .all(|id| is_stored(world, id) && there().all(|at| serves(world, at, id)))
+            && before.into_iter().all(|id| {
+                is_given_up(world, id)
+                    || is_stored(world, id) && there().all(|at| serves(world, at, id))
+            })
             && there().all(|at| consumes(world, at, *last))
     }
 }
 
 /// Whether every row of every range whose end is fixed is served by somebody, or recorded as lost.
 fn is_served(world: &World) -> bool {
-    world.store.records.iter().all(|(id, stored)| {
+    let listed = |id| world.store.ideal.segments.contains_key(id);
+    world.store.records.iter().filter(|(id, _)| listed(id)).all(|(id, stored)| {
         let Some(range) = stored.record.range() else { return true };
         let online = |role: &surehold::commit::server::State| {
             let shows = role.replica(*id).map(|replica| replica.shows);
@@ -56,6 +58,15 @@ fn is_served(world: &World) -> bool {
         let served = roles.filter_map(online).fold(0, |all, rows| all | rows);
         expected_rows(range, &stored.record.lost).all(|offset| served >> offset & 1 == 1)
     })
+}
+
+/// All its replicas were taken out before its end was fixed: another segment has begun in its place.
+fn is_given_up(world: &World, segment: SegmentId) -> bool {
+    let is_open = |status| status == Status::InProgress;
+    let record = world.store.records.get(&segment).map(|stored| stored.record.status);
+    let replicas = world.store.ideal.segments.get(&segment);
+    record.is_some_and(is_open)
+        && replicas.is_some_and(|all| all.values().all(|is| *is == ReplicaState::Offline))
 }
 
 fn is_stored(world: &World, segment: SegmentId) -> bool {

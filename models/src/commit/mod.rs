@@ -3,16 +3,19 @@
 mod blocking;
 #[cfg(feature = "checker")]
 pub mod check;
+mod controllers;
 pub mod coverage;
 mod enabled;
 pub mod ending;
 pub mod goal;
+pub mod holes;
 mod judge;
 pub mod model;
 #[cfg(feature = "checker")]
 pub mod runs;
 pub mod scope;
 pub mod scopes;
+mod servers;
 pub mod tale;
 #[cfg(feature = "checker")]
 pub mod verdicts;

@@ -20,6 +20,8 @@ pub struct Scope {
     pub mode: Mode,
     /// How many segments there are, from 1; the last one is never consumed.
     pub segments: u32,
+    /// How many of them are done, stored and served when the scope begins.
+    pub done: u32,
     /// How many rows a segment may have.
     pub rows: u64,
     /// Whether replicas may stop before that, each by its own clock.
@@ -31,6 +33,10 @@ pub struct Scope {
     pub skew: bool,
     /// Whether whoever repairs creates segments in another minute than whoever commits.
     pub two_names: bool,
+    /// More rows than this cannot be built into a copy, by anybody, ever.
+    pub buildable: Option<u64>,
+    /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
+    pub is_prompt: bool,
     /// What may happen, and how often.
     pub budget: Budget,
     /// What must be reachable from everywhere.
@@ -62,6 +68,12 @@ pub struct Budget {
     pub rewrites: u8,
     /// The operator switches the mode.
     pub toggles: u8,
+    /// The consumer of a replica cannot go on.
+    pub breaks: u8,
+    /// The operator pauses consumption; it may be resumed at any time.
+    pub pauses: u8,
+    /// Retention deletes what has become old enough.
+    pub retentions: u8,
 }
 
 /// What must be reachable from everywhere without another fault.
@@ -99,10 +111,10 @@ impl Scope {
         }
     }
 
-    /// The first segment.
+    /// The segment of this place in the chain, named at the beginning.
     #[must_use]
-    pub fn first(&self) -> SegmentId {
-        SegmentId { partition: PARTITION, sequence: 0, minute: 0 }
+    pub fn segment(&self, sequence: u32) -> SegmentId {
+        SegmentId { partition: PARTITION, sequence, minute: 0 }
     }
 
     /// What is judged when the verified protocol is.
@@ -127,6 +139,9 @@ impl Scope {
         };
         let mut parts =
             vec![mode.to_string(), format!("{} segments of {} rows", self.segments, self.rows)];
+        if self.done > 0 {
+            parts.push(format!("{} done at the beginning", self.done));
+        }
         parts.push("2 replicas; reads at once, the last segment opened at once".into());
         let counted = [
             (budget.server_crashes, "server crash"),
@@ -139,6 +154,9 @@ impl Scope {
             (budget.delays, "delay"),
             (budget.rewrites, "minion rewrite"),
             (budget.toggles, "mode switch"),
+            (budget.breaks, "consumer that breaks"),
+            (budget.pauses, "pause"),
+            (budget.retentions, "run of retention"),
         ];
         for (count, name) in counted {
             match count {
@@ -152,6 +170,12 @@ impl Scope {
         }
         if self.is_ordered {
             parts.push("ordered".into());
+        }
+        if let Some(rows) = self.buildable {
+            parts.push(format!("no copy of more than {rows} rows can be built"));
+        }
+        if self.is_prompt {
+            parts.push("transitions sent at once".into());
         }
         if self.two_names {
             parts.push("two minutes".into());

@@ -172,6 +172,7 @@ fn event(world: &World, action: Action) -> (String, String) {
                 Task::Validate(_) => "validates the partition",
                 Task::Repair(_) => "repairs what is in error",
                 Task::Retry(_) => "looks for what is not stored",
+                Task::Retain(_) => "deletes what is out of retention",
             };
             let pick =
                 if pick > 0 { format!(", from the {}. on", pick + 1) } else { String::new() };
@@ -193,6 +194,11 @@ fn event(world: &World, action: Action) -> (String, String) {
         Action::Age => ("time".into(), "passes: all records are old".into()),
         Action::Rewrite(segment) => ("minion".into(), format!("replaces {}", name(segment))),
         Action::Toggle => ("operator".into(), "switches the table's mode".into()),
+        Action::Break(at, segment) => {
+            (server(at), format!("cannot go on consuming {}", name(segment)))
+        }
+        Action::Pause => ("operator".into(), "pauses consumption".into()),
+        Action::Resume => ("operator".into(), "resumes consumption".into()),
     }
 }
 
@@ -203,6 +209,7 @@ fn fated(fate: Fate) -> &'static str {
         Fate::Mute => " (the answer is lost)",
         Fate::Failed => " (it fails)",
         Fate::Late => " (the lease is over)",
+        Fate::Astray => " (to the controller that led before)",
     }
 }
 
@@ -277,6 +284,7 @@ fn change_text(change: &Change) -> String {
             format!("{} {} on {}", name(*id), state_name(*state), server_name(server.0))
         }
         Change::Add(id, _) | Change::Begin(id) => format!("{} CONSUMING", name(*id)),
+        Change::Remove(id) => format!("{} no more", name(*id)),
     }
 }
 

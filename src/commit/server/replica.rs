@@ -158,6 +158,24 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         Ok(())
     }
 
+    /// It is in error, and nobody is to wait for it.
+    pub(super) fn break_down(&mut self, segment: SegmentId) -> Result<(), Refusal> {
+        let consuming = |replica: &Replica| matches!(replica.work, Work::Consuming(_));
+        if !self.state.replicas.get(&segment).is_some_and(consuming) {
+            return Err(Refusal::Unfit(segment));
+        }
+        self.cancel(segment);
+        self.show(segment, ReplicaState::Error);
+        self.say_stopped(segment);
+        Ok(())
+    }
+
+    fn say_stopped(&mut self, segment: SegmentId) {
+        let Some(end) = self.memory_end(segment) else { return };
+        let body = Ask::Say(end, Kind::Stopped);
+        self.work(segment, Work::Stopping, Effect::Call(Request { segment, body }));
+    }
+
     fn report(&mut self, segment: SegmentId, reason: Option<Reason>) {
         let Some(end) = self.memory_end(segment) else { return };
         let body = Ask::Say(end, Kind::Consumed(reason));
@@ -195,6 +213,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Work::Reporting(reason), Outcome::Failed | Outcome::Unknown) => {
                 self.report(segment, reason);
             }
+            (Work::Stopping, Outcome::Answered(Answer::Processed)) => {
+                self.rest(segment, Work::Idle);
+            }
+            (Work::Stopping, Outcome::Answered(_) | Outcome::Failed | Outcome::Unknown) => {
+                self.say_stopped(segment);
+            }
             (Work::Starting(end), Outcome::Answered(Answer::CommitContinue)) => {
                 self.build_or_upload(segment, end);
             }
@@ -207,7 +231,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.built(segment, purpose, end, crc, attempt);
             }
             (Work::Building { purpose, .. }, Outcome::Failed | Outcome::Unknown) => match purpose {
-                Purpose::Commit | Purpose::Keep => self.rest(segment, Work::Discarded),
+                Purpose::Commit | Purpose::Keep => self.not_built(segment, purpose),
                 Purpose::Online => self.wait_for_copy(segment),
             },
             (Work::Uploading(end), Outcome::Applied) => {
@@ -352,6 +376,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let Some(copy) = local.map(|local| local.copy.clone()) else { return };
         let body = Ask::CommitEnd { offset: end, copy, stored };
         self.work(segment, Work::Ending(end), Effect::Call(Request { segment, body }));
+    }
+
+    /// Upstream waits for ONLINE, and another replica may commit. Where the end is not fixed yet and no other is there,
+    /// nobody would: the verified server begins again with the rows that it has.
+    fn not_built(&mut self, segment: SegmentId, purpose: Purpose) {
+        let is_open = purpose == Purpose::Commit && self.mode(segment) == Mode::Blocking;
+        if is_open && self.judge.applies(Guard::KeepMemory) {
+            self.report(segment, None);
+        } else {
+            self.rest(segment, Work::Discarded);
+        }
     }
 
     /// Upstream commits with its peers as the only place to have it from. The verified server keeps its copy, and
