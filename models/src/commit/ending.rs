@@ -6,6 +6,7 @@ use surehold::commit::object::Status;
 use surehold::guard::Guards;
 
 use super::model::Model;
+use super::scenario::Outcome;
 use super::scope::{Goal, server_name};
 use super::tale::name;
 use super::world::{Broken, World};
@@ -63,4 +64,38 @@ pub fn breach(broken: Broken) -> String {
             format!("rows of {} are recorded as lost though somebody has them", name(id))
         }
     }
+}
+
+/// How a replay ends, line by line: whether that is bad, `None` being neither.
+#[must_use]
+pub fn told(outcome: &Outcome) -> Vec<(Option<bool>, String)> {
+    let mut lines = Vec::new();
+    for (name, stands) in outcome.segments.iter().flatten() {
+        lines.push((None, format!("at the end: {name} is {stands}")));
+    }
+    match outcome.lost.as_deref() {
+        Some([]) => lines.push((Some(false), "no committed row is lost".into())),
+        Some(lost) => {
+            lines.push((Some(true), format!("never served again: rows {}", lost.join(", "))));
+        }
+        None => lines.push((Some(true), "what is lost was not found out".into())),
+    }
+    for twice in outcome.twice.iter().flatten() {
+        lines.push((Some(true), format!("served twice: rows {twice}")));
+    }
+    match outcome.settles {
+        Some(true) => lines.push((Some(false), "all comes to rest".into())),
+        Some(false) => lines.push((
+            Some(true),
+            format!(
+                "from here, without another fault, this is out of reach: {}",
+                Goal::Settled.says()
+            ),
+        )),
+        None => lines.push((Some(true), "whether it comes to rest was not found out".into())),
+    }
+    for broken in outcome.broken.iter().flatten() {
+        lines.push((Some(true), format!("broken: {broken}")));
+    }
+    lines
 }

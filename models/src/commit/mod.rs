@@ -8,10 +8,14 @@ pub mod ending;
 pub mod goal;
 mod judge;
 pub mod model;
+pub mod reach;
+pub mod replay;
 #[cfg(feature = "checker")]
 pub mod runs;
+pub mod scenario;
 pub mod scope;
 pub mod scopes;
+pub mod standing;
 pub mod tale;
 #[cfg(feature = "checker")]
 pub mod verdicts;
