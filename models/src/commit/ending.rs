@@ -73,12 +73,17 @@ pub fn told(outcome: &Outcome) -> Vec<(Option<bool>, String)> {
     for (name, stands) in outcome.segments.iter().flatten() {
         lines.push((None, format!("at the end: {name} is {stands}")));
     }
-    match outcome.lost.as_deref() {
-        Some([]) => lines.push((Some(false), "no committed row is lost".into())),
-        Some(lost) => {
-            lines.push((Some(true), format!("never served again: rows {}", lost.join(", "))));
+    match (outcome.unserved.as_deref(), outcome.lost.as_deref()) {
+        (Some([]), _) => {
+            lines.push((Some(false), "every committed row is or will be served".into()))
         }
-        None => lines.push((Some(true), "what is lost was not found out".into())),
+        (Some(unserved), lost) => {
+            let unserved = unserved.join(", ");
+            lines.push((Some(true), format!("for ever served by nobody: rows {unserved}")));
+            let lost = lost.filter(|lost| !lost.is_empty());
+            lines.extend(lost.map(|lost| (Some(true), format!("lost: rows {}", lost.join(", ")))));
+        }
+        (None, _) => lines.push((Some(true), "what is never served was not found out".into())),
     }
     for twice in outcome.twice.iter().flatten() {
         lines.push((Some(true), format!("served twice: rows {twice}")));

@@ -21,8 +21,7 @@ use super::scenario::{Deed, Line as Errand, Manner, Move, Outcome, Scenario, Unt
 use super::scope::{PARTITION, SERVERS, server_name};
 use super::standing;
 use super::tale::{Line, Tale, name, rows};
-use super::world::{Node, Pending, Store, World};
-use crate::part::Part;
+use super::world::{Pending, World};
 
 /// A scenario replayed against one variant.
 #[derive(Clone, Debug, Serialize)]
@@ -52,6 +51,9 @@ pub struct Played {
     pub refused_by: Vec<String>,
     /// If not, why.
     pub reason: Option<String>,
+    /// Whether the guards were found by leaving them out.
+    #[serde(skip)]
+    is_blamed: bool,
 }
 
 /// The variants a scenario can be replayed against, if they apply to its table ([`Scenario::variants`]).
@@ -98,15 +100,20 @@ impl Stop {
     fn new(check: impl Into<String>, why: impl Into<String>) -> Self {
         Self { guards: Vec::new(), check: check.into(), why: why.into() }
     }
+
+    /// With these guards, if none is known to have decided it.
+    fn or_guards(mut self, guards: Vec<String>) -> Self {
+        if self.guards.is_empty() {
+            self.guards = guards;
+        }
+        self
+    }
 }
 
 type Made = Result<(), Stop>;
 
 /// A line of work that has not ended after so many operations never will.
 const ENOUGH: usize = 200;
-
-/// A world without its controllers: what is stored, and servers.
-type Outside = (Part<Store>, Vec<Part<Node>>);
 
 #[derive(Clone)]
 struct Stage<V: Guards<Guard>> {
@@ -118,8 +125,6 @@ struct Stage<V: Guards<Guard>> {
     heard: Vec<(u8, Answer)>,
     broken: Vec<String>,
     steps: Vec<Played>,
-    /// What was outside of controllers before each step.
-    before: Vec<Outside>,
 }
 
 impl<V: Guards<Guard>> Stage<V> {
@@ -144,26 +149,24 @@ impl<V: Guards<Guard>> Stage<V> {
             heard: Vec::new(),
             broken: Vec::new(),
             steps: Vec::new(),
-            before: Vec::new(),
         };
         stage.read_openings();
         stage.lines.clear();
         for scene in &scenario.steps[..steps] {
-            let outside = (stage.world.store.clone(), stage.world.servers.clone());
-            stage.before.push(outside);
             let mut stop = None;
             for (_, what) in &scene.moves {
                 stage.heard.clear();
                 let from = stage.lines.len();
                 let made = stage.act(*what);
                 let guards = deciders(&stage.lines[from..]);
-                stop = stop.or(made.err().map(|stop| Stop { guards, ..stop }));
+                stop = stop.or(made.err().map(|stop| stop.or_guards(guards)));
             }
             stage.steps.push(Played {
                 label: scene.label.clone(),
                 says: scene.says.clone(),
                 lines: std::mem::take(&mut stage.lines),
                 done: stop.is_none(),
+                is_blamed: false,
                 reason: stop.as_ref().map(|stop| stop.why.clone()),
                 refused_by: stop.map_or_else(Vec::new, |stop| match stop.guards.as_slice() {
                     [] => vec![stop.check],
@@ -398,7 +401,13 @@ impl<V: Guards<Guard>> Stage<V> {
         let is_build = |effect: &ServerEffect| matches!(effect, ServerEffect::Build(..));
         let is_upload = |effect: &ServerEffect| matches!(effect, ServerEffect::Upload(..));
         match deed {
-            Deed::Build => self.operate(at, Own::Replica(segment), is_build, fate),
+            Deed::Build => {
+                if matches!(self.work_of(at, segment), Some(Work::Building { running: false, .. }))
+                {
+                    return Err(Stop::new("no-permit", "every permit to build is taken"));
+                }
+                self.operate(at, Own::Replica(segment), is_build, fate)
+            }
             Deed::Store => self.operate(at, Own::Replica(segment), is_upload, fate),
             Deed::Upload => self.operate(at, Own::Upload(segment), is_upload, fate),
             Deed::Rebuild => self.operate(at, Own::Job(segment), is_build, fate),
@@ -519,8 +528,28 @@ impl<V: Guards<Guard>> Stage<V> {
         made
     }
 
-    /// A line of work goes on until the operation that is asked for, or to its end.
+    /// A line of work goes on until the operation that is asked for, or to its end. One that does not come to that
+    /// operation stays where it was: what else it would do is for other moves to tell.
     fn go_on(&mut self, at: u8, owed: Owed, until: Option<Until>, manner: Manner) -> Made {
+        let mut stage = self.clone();
+        let made = stage.run(at, owed, until, manner);
+        match made {
+            Err(stop) if until.is_some() && !stage.is_heard(&stop) => {
+                Err(Stop { guards: deciders(&stage.lines[self.lines.len()..]), ..stop })
+            }
+            made => {
+                *self = stage;
+                made
+            }
+        }
+    }
+
+    /// Whether it was stopped by an answer, that is, after the operation.
+    fn is_heard(&self, stop: &Stop) -> bool {
+        self.heard.last().is_some_and(|(_, answer)| word(*answer) == stop.check)
+    }
+
+    fn run(&mut self, at: u8, owed: Owed, until: Option<Until>, manner: Manner) -> Made {
         let mut ran = 0;
         while let Some(number) = self.next_of(at, owed) {
             let Some(effect) = self.effect_of(at, number) else { break };
@@ -535,20 +564,18 @@ impl<V: Guards<Guard>> Stage<V> {
             let run = |fate| Action::Run(Who::Controller(at), number, fate);
             let fate = if last && manner.without_reply { Fate::Lost } else { Fate::Well };
             let fate = self.unless_mute(manner, run, fate);
-            let before = self.world.store.clone();
+            let before = contents(&self.world);
             self.take(run(fate))?;
             self.read_openings();
             let is_call = matches!(effect, ControllerEffect::Call(_));
-            if last && (is_call || self.world.store != before) {
+            if last && (is_call || contents(&self.world) != before) {
                 return self.was_heard(manner, None);
             }
         }
-        if ran == 0 {
-            return Err(Stop::new("not-asked", "there is nothing of the kind to do"));
-        }
-        match until {
-            Some(_) => Err(Stop::new("not-done", "its work ends without that")),
-            None => self.was_heard(manner, None),
+        match (ran, until) {
+            (0, _) => Err(Stop::new("not-asked", "there is nothing of the kind to do")),
+            (_, Some(_)) => Err(Stop::new("not-done", "its work ends without that")),
+            (_, None) => self.was_heard(manner, None),
         }
     }
 
@@ -572,9 +599,16 @@ impl<V: Guards<Guard>> Stage<V> {
 
     fn end(self, scenario: &Scenario, variant: &'static str) -> Replayed {
         let refused = self.steps.iter().filter(|step| !step.done);
+        let unserved = self.unserved();
+        let gone = |(id, unserved): &(SegmentId, u32)| {
+            let gone = unserved & !standing::held(&self.world, *id);
+            (gone != 0).then_some((*id, gone))
+        };
+        let lost = unserved.as_ref().map(|all| all.iter().filter_map(gone).collect::<Vec<_>>());
         let outcome = Outcome {
             segments: Some(standing::segments(&self.world)),
-            lost: self.lost(),
+            unserved: unserved.map(|all| in_words(&all)),
+            lost: lost.map(|all| in_words(&all)),
             twice: Some(standing::twice(&self.world)),
             settles: match search(&self.model, &self.world, Property::Recoverable) {
                 Reach::Way(_) => Some(true),
@@ -589,44 +623,56 @@ impl<V: Guards<Guard>> Stage<V> {
         Replayed { variant, steps: self.steps, outcome, differences }
     }
 
-    /// Committed rows that nobody will ever serve; `None` if that was not found out.
-    fn lost(&self) -> Option<Vec<String>> {
+    /// Committed rows that nobody will ever serve, of each segment; `None` if that was not found out.
+    fn unserved(&self) -> Option<Vec<(SegmentId, u32)>> {
         let ever = match search(&self.model, &self.world, Property::Served) {
             Reach::Way(_) => return Some(Vec::new()),
             Reach::Nowhere { ever_served } => ever_served,
             Reach::TooFar => return None,
         };
         let ids = self.world.store.records.iter().map(|(id, _)| *id);
-        let lost = ids.filter_map(|id| {
-            let gone = owed(&self.world, id) & !ever.get(&id).copied().unwrap_or_default();
-            (gone != 0).then(|| format!("{} of {}", rows(gone), name(id)))
-        });
-        Some(lost.collect())
+        let never = |id| owed(&self.world, id) & !ever.get(&id).copied().unwrap_or_default();
+        Some(ids.map(|id| (id, never(id))).filter(|(_, rows)| *rows != 0).collect())
     }
 }
 
 impl Stage<Verified> {
-    /// Which guard refuses a step is told by those without which it would have come to it, all that happened outside
-    /// of the controllers having been the same up to there.
+    /// Which guard refuses a step is told by those without which it would have come to it, having come to the same
+    /// steps before. Where no guard is enough, two that cover each other are looked for.
     fn blame(&mut self, scenario: &Scenario) {
-        let Some(last) = self.steps.iter().rposition(|step| !step.done) else { return };
+        let singles = Guard::ALL.map(|guard| vec![guard]);
+        self.blame_sets(scenario, &singles);
+        let pairs = Guard::ALL.iter().enumerate().flat_map(|(at, first)| {
+            Guard::ALL[at + 1..].iter().map(|second| vec![*first, *second])
+        });
+        self.blame_sets(scenario, &pairs.collect::<Vec<_>>());
+    }
+
+    fn blame_sets(&mut self, scenario: &Scenario, sets: &[Vec<Guard>]) {
+        let open = |step: &Played| !step.done && !step.is_blamed;
+        let Some(last) = self.steps.iter().rposition(open) else { return };
         let mut guilty: Vec<Vec<String>> = vec![Vec::new(); last + 1];
-        for guard in Guard::ALL {
-            let guards = Weakened::without([guard]);
+        for set in sets {
+            let guards = Weakened::without(set.iter().copied());
             let controller = Controller::weakened(controller::Limits::default(), guards.clone());
             let server = Server::weakened(server_limits(scenario), guards);
             let stage = Stage::played_up_to(controller, server, scenario, last + 1);
-            for (at, guards) in guilty.iter_mut().enumerate() {
-                let comes = stage.steps[at].done && stage.before[at] == self.before[at];
-                guards.extend(comes.then(|| guard.name().to_string()));
+            let pairs = self.steps.iter().zip(&stage.steps);
+            if let Some(at) =
+                pairs.map(|(with, without)| with.done == without.done).position(|same| !same)
+                && open(&self.steps[at])
+            {
+                let names: Vec<_> = set.iter().map(|guard| guard.name()).collect();
+                guilty[at].push(names.join(" and "));
             }
         }
         for (step, guards) in self.steps.iter_mut().zip(guilty) {
-            if !step.done && !guards.is_empty() {
+            if !guards.is_empty() {
                 let reason = step.reason.take().unwrap_or_default();
-                let without = guards.join(" or ");
+                let without = guards.join(", or ");
                 step.reason = Some(format!("{reason}; without {without} it would come to it"));
                 step.refused_by = guards;
+                step.is_blamed = true;
             }
         }
     }
@@ -638,6 +684,18 @@ fn deciders(lines: &[Line]) -> Vec<String> {
     guards.sort_unstable();
     guards.dedup();
     guards.into_iter().map(ToString::to_string).collect()
+}
+
+/// What is in the stores and the view, versions left out: they are counted only while somebody holds one.
+fn contents(world: &World) -> impl PartialEq + use<> {
+    let store = &world.store;
+    let records = store.records.iter().map(|(id, s)| (*id, s.record.clone(), s.is_old));
+    let records: Vec<_> = records.collect();
+    (records, store.ideal.clone(), store.view.clone(), store.objects.clone())
+}
+
+fn in_words(all: &[(SegmentId, u32)]) -> Vec<String> {
+    all.iter().map(|(id, mask)| format!("{} of {}", rows(*mask), name(*id))).collect()
 }
 
 /// An answer, in a word.

@@ -7,7 +7,7 @@ use surehold::commit::object::{Crc, Location, Range, Record, ReplicaState, Segme
 use super::reach::served;
 use super::scope::{SERVERS, server_name};
 use super::tale::{name, rows};
-use super::world::{World, builder, rows_in};
+use super::world::{World, builder, mask, rows_in};
 
 /// Each segment that has a record or is listed, and how it stands.
 #[must_use]
@@ -93,6 +93,22 @@ pub fn twice(world: &World) -> Vec<String> {
                 all.push(format!("{} of {} and {}", rows(both), name(*first), name(*second)));
             }
         }
+    }
+    all
+}
+
+/// Which rows of a segment are in any object, or in the memory or on the disk of a server that may come back: one
+/// bit for each offset.
+#[must_use]
+pub fn held(world: &World, segment: SegmentId) -> u32 {
+    let stored = world.store.objects.iter().filter(|(object, _)| object.segment == segment);
+    let mut all = stored.fold(0, |all, (_, copy)| all | mask(&copy.rows));
+    for node in world.servers.iter().filter(|node| !node.is_dead) {
+        let durable = node.role.as_ref().map_or(&node.durable, |role| role.durable());
+        let disk = durable.disk.get(&segment).map(|local| &local.copy.rows);
+        let replica = node.role.as_ref().and_then(|role| role.replica(segment));
+        let memory = replica.and_then(|replica| replica.memory.as_ref());
+        all |= disk.into_iter().chain(memory).fold(0, |rows, held| rows | mask(held));
     }
     all
 }
