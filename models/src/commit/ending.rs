@@ -75,7 +75,7 @@ pub fn told(outcome: &Outcome) -> Vec<(Option<bool>, String)> {
     }
     match (outcome.unserved.as_deref(), outcome.lost.as_deref()) {
         (Some([]), _) => {
-            lines.push((Some(false), "every committed row is or will be served".into()))
+            lines.push((Some(false), "every committed row is or will be served".into()));
         }
         (Some(unserved), lost) => {
             let unserved = unserved.join(", ");

@@ -1,4 +1,6 @@
 //! What can still be reached from a world without another fault, and on which way: the answer to "for ever".
+//!
+//! It is searched for with the model's reductions on: what holds of the checker's verdicts holds of this.
 
 use std::collections::HashMap;
 
