@@ -69,6 +69,7 @@ use std::sync::{Arc, OnceLock};
 use surehold::Verified;
 use surehold::compaction::invariant::{Property, lost};
 use surehold::compaction::object::{Body, Key, PlanId, PlanKey};
+use surehold::compaction::plan::Plan;
 use surehold::compaction::upstream::Release;
 use surehold::compaction::{Effect, Guard};
 use surehold::guard::Weakened;
@@ -137,8 +138,10 @@ pub struct Finding {
     pub fair_after: Option<usize>,
     /// How it ends, spelled out on the data.
     pub ending: String,
-    /// The upstream issue whose race it is, where that is told apart. #7075: a worker completed a partition of a
-    /// plan that had been deleted, and another plan was there whose marker that became.
+    /// The upstream issue whose race it is, where that is told apart. Cortex #7075: a worker completed a partition of
+    /// a plan that had been deleted, another plan was there whose marker that became, and what is lost belonged into
+    /// that partition of the other plan. Druid #18764: the copy that stood for the one dropped last had been dropped
+    /// and acknowledged, and what the run knew of it was older.
     pub shows: Option<&'static str>,
 }
 
@@ -158,7 +161,11 @@ impl fmt::Display for Finding {
             let Line { actor, action, note, .. } = line;
             writeln!(f, "{shown:>4} {actor:<12} {action:<55} {note}")?;
         }
-        write!(f, "=> {}", self.ending)
+        write!(f, "=> {}", self.ending)?;
+        match self.shows {
+            Some(issue) => write!(f, " (as in {issue})"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -549,7 +556,7 @@ impl<'m, F: Fleet> Walk<'m, F> {
         let mut timeline = Vec::new();
         let mut world = self.model.start();
         let mut deleted = Vec::new();
-        let mut counted_for_another = false;
+        let mut miscounted = Vec::new();
         for (at, action) in self.taken.iter().enumerate() {
             let mut tale = Tale::told();
             let next = self.model.apply(&world, *action, &mut tale);
@@ -559,17 +566,28 @@ impl<'m, F: Fleet> Walk<'m, F> {
             let is_gone = |key: &PlanKey| next.store.plans.get(key).is_none();
             let plans = world.store.plans.iter().filter(|(key, _)| is_gone(key));
             deleted.extend(plans.map(|(_, plan)| plan.id));
-            counted_for_another |= is_counted_for_another(&world.store, &next.store, &deleted);
+            miscounted.extend(counted_for_another(&world.store, &next.store, &deleted));
             world = next;
         }
+        let shows_7075 = self.is_lost_by(&world, &miscounted);
         Finding {
             property: breach.0.clone(),
             bounds: self.model.scope.bounds(),
             timeline,
             fair_after: self.fair_after,
             ending: ending::of(self.model, &self.world),
-            shows: counted_for_another.then_some("#7075"),
+            shows: shows_7075.then_some("#7075"),
         }
+    }
+
+    /// Whether something is lost that belonged into one of these partitions.
+    fn is_lost_by(&self, world: &WorldOf<F>, miscounted: &[(Arc<Plan>, u32)]) -> bool {
+        let gone = lost(self.model.uploaded(world), world.store.holdings());
+        miscounted.iter().any(|(plan, partition)| {
+            let all = world.store.samples(plan.members(*partition));
+            let due = self.model.scope.in_partition(all, *partition, plan.count());
+            !due.common(gone).is_empty()
+        })
     }
 
     /// What a process is about to do in this event, if it is a process's.
@@ -580,19 +598,23 @@ impl<'m, F: Fleet> Walk<'m, F> {
     }
 }
 
-/// Whether a completion has been written now, in time or late, of a plan that had been deleted, while another plan is
-/// there which finds its markers in the same place.
-fn is_counted_for_another(before: &Store, after: &Store, deleted: &[PlanId]) -> bool {
+/// Plans and partitions for which a completion has been written now, in time or late, that is of another plan, deleted
+/// before, whose markers are in the same place.
+fn counted_for_another(before: &Store, after: &Store, deleted: &[PlanId]) -> Vec<(Arc<Plan>, u32)> {
     let is_new = |key: &(PlanKey, u32), visit: &Visit| {
         before.markers.get(key).is_none_or(|old| old.marker != visit.marker)
     };
-    after.markers.iter().any(|(key, visit)| {
+    let late = after.markers.iter().filter(|(key, visit)| {
         let marker = &visit.marker;
-        let is_late = marker.is_completed() && deleted.contains(&marker.plan);
-        let of_another =
-            |plan: &PlanId| *plan != marker.plan && key.0.plan.is_none_or(|of| of == *plan);
-        is_late && is_new(key, visit) && after.plans.iter().any(|(_, plan)| of_another(&plan.id))
-    })
+        marker.is_completed() && deleted.contains(&marker.plan) && is_new(key, visit)
+    });
+    let miscounted = late.flat_map(|(key, visit)| {
+        let others = after.plans.iter().filter(|(_, plan)| {
+            plan.id != visit.marker.plan && key.0.plan.is_none_or(|of| of == plan.id)
+        });
+        others.map(|(_, plan)| (Arc::clone(plan), key.1))
+    });
+    miscounted.collect()
 }
 
 fn is_write(effect: &Effect) -> bool {

@@ -241,7 +241,11 @@ pub fn window_table(rows: &[Row]) -> String {
                 };
                 let _ = write!(text, " {cell} |");
             }
-            let _ = writeln!(text, " {} |", closed_by(rows, window, count));
+            let ours = match window {
+                Window::Expired => "nothing expires".into(),
+                _ => closed_by(rows, window, count),
+            };
+            let _ = writeln!(text, " {ours} |");
         }
     }
     text

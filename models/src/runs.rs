@@ -35,7 +35,9 @@ pub trait Protocol: Copy + Debug + Eq + Send + Sync + 'static {
     /// What a guard answers.
     fn guard_answers(guard: Self::Guard) -> &'static [&'static str];
     /// Whether a guard is a second line of defence, which nothing here can show to be needed.
-    fn is_second_line(guard: Self::Guard) -> bool;
+    fn is_second_line(_guard: Self::Guard) -> bool {
+        false
+    }
     /// All properties.
     fn properties() -> Vec<Self::Property>;
     /// A property's name.

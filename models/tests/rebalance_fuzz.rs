@@ -88,7 +88,8 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
     seeds
 }
 
-/// A seed's name says what it shows: `ISSUE-VARIANT-…`. The verified protocol keeps what it loses.
+/// A seed's name says what it shows: `ISSUE-VARIANT-…`, `loss-VARIANT-…` where it is no reported one. The verified
+/// protocol keeps what it loses.
 #[test]
 fn each_seed_shows_the_loss_it_is_named_after() {
     for (name, seed) in seeds() {
@@ -96,6 +97,8 @@ fn each_seed_shows_the_loss_it_is_named_after() {
         let variant = FuzzVariant::Upstream(shown.expect(&name));
         let finding = rebalance_ops(&variant, &seed).expect_err(&name);
         assert_eq!(finding.property, Property::LastCopyKept.name(), "{name}");
+        let issue = finding.shows.map_or("loss", |issue| issue.trim_start_matches('#'));
+        assert_eq!(name.split('-').next(), Some(issue), "{name}");
         if let Err(finding) = rebalance_ops(&FuzzVariant::Verified, &seed) {
             panic!("{name}\n{finding}");
         }

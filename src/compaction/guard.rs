@@ -29,8 +29,6 @@ pub enum Guard {
     LookBeforeClaim,
     /// `own-claim`
     OwnClaim,
-    /// `sure-claim`
-    SureClaim,
     /// `error-is-not-absence`
     ErrorIsNotAbsence,
     /// `completed-final`
@@ -63,7 +61,7 @@ pub enum Guard {
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 26] = [
         Self::AllPartitions,
         Self::ResultProof,
         Self::PlanPathId,
@@ -76,7 +74,6 @@ impl Guard {
         Self::OnePlan,
         Self::LookBeforeClaim,
         Self::OwnClaim,
-        Self::SureClaim,
         Self::ErrorIsNotAbsence,
         Self::CompletedFinal,
         Self::MembersFresh,
@@ -109,7 +106,6 @@ impl Guard {
             Self::OnePlan => "one-plan",
             Self::LookBeforeClaim => "look-before-claim",
             Self::OwnClaim => "own-claim",
-            Self::SureClaim => "sure-claim",
             Self::ErrorIsNotAbsence => "error-is-not-absence",
             Self::CompletedFinal => "completed-final",
             Self::MembersFresh => "members-fresh",
@@ -169,7 +165,6 @@ impl Guard {
             Self::OwnClaim => {
                 "Work begins only after the worker has waited and read back its own claim."
             }
-            Self::SureClaim => "Work begins only after a claim that was surely written.",
             Self::ErrorIsNotAbsence => {
                 "A read or listing that fails says nothing: what it would have shown is not taken to be absent."
             }
@@ -233,7 +228,6 @@ impl Guard {
             | Self::OnePlan
             | Self::LookBeforeClaim
             | Self::OwnClaim
-            | Self::SureClaim
             | Self::ErrorIsNotAbsence
             | Self::CompletedFinal
             | Self::MembersFresh
@@ -246,14 +240,6 @@ impl Guard {
             | Self::GoneIsMarked
             | Self::PartialsStay => false,
         }
-    }
-
-    /// Whether it is a second line of defence, which nothing here shows to be needed. While `own-claim` is kept,
-    /// a claim that was not surely written is found out when it is read back, unless it lands after that; then
-    /// work may be done twice with either guard.
-    #[must_use]
-    pub fn is_second_line(self) -> bool {
-        self == Self::SureClaim
     }
 
     /// The upstream issues and holes that it answers; D: dossier 14.1, C: the public cases.
@@ -272,7 +258,6 @@ impl Guard {
             Self::OnePlan => &["D13"],
             Self::LookBeforeClaim => &["M4"],
             Self::OwnClaim => &["D5", "M4"],
-            Self::SureClaim => &["D5"],
             Self::ErrorIsNotAbsence => &["D11"],
             Self::CompletedFinal => &["M8"],
             Self::MembersFresh => &["C2", "C6", "C8"],

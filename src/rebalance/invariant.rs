@@ -46,8 +46,13 @@ pub enum Property {
     DropJustified,
     /// P4.
     OneAction,
+    /// P6. Judged of what is decided; what a view reveals later may exceed the capacity.
+    NoOverfill,
     /// P8.
     NoGhost,
+    /// P9, of a term that the server has been told is over. Until it is told, an old leader's drop is as good as the
+    /// new one's: that it takes no last copy is P1.
+    OldTermMoot,
     /// I10.
     FullDelay,
     /// L2: no churn of loads.
@@ -60,12 +65,14 @@ pub enum Property {
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::LastCopyKept,
         Self::RequiredKept,
         Self::DropJustified,
         Self::OneAction,
+        Self::NoOverfill,
         Self::NoGhost,
+        Self::OldTermMoot,
         Self::FullDelay,
         Self::NoNeedlessLoad,
         Self::NoPingPong,
@@ -80,7 +87,9 @@ impl Property {
             Self::RequiredKept => "required-kept",
             Self::DropJustified => "drop-justified",
             Self::OneAction => "one-action",
+            Self::NoOverfill => "no-overfill",
             Self::NoGhost => "no-ghost",
+            Self::OldTermMoot => "old-term-moot",
             Self::FullDelay => "full-delay",
             Self::NoNeedlessLoad => "no-needless-load",
             Self::NoPingPong => "no-ping-pong",
@@ -103,6 +112,12 @@ impl Property {
             }
             Self::OneAction => {
                 "P4: at most one operation is outstanding for a segment and a server."
+            }
+            Self::NoOverfill => {
+                "P6: no load is decided on a server that has, with what is asked of it already, no room for it."
+            }
+            Self::OldTermMoot => {
+                "P9: once a server knows of a newer term, no request of an older one changes anything on it."
             }
             Self::NoGhost => "P8: no server announces a segment whose files it does not have.",
             Self::FullDelay => {

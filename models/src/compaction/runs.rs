@@ -56,10 +56,6 @@ impl Protocol for Compaction {
         guard.answers()
     }
 
-    fn is_second_line(guard: Guard) -> bool {
-        guard.is_second_line()
-    }
-
     fn properties() -> Vec<Property> {
         Property::ALL.to_vec()
     }

@@ -50,6 +50,8 @@ fn safety<F: Fleet>(property: Property) -> Option<Named<Model<F>>> {
         Property::RequiredKept => unbroken!(Property::RequiredKept),
         Property::DropJustified => unbroken!(Property::DropJustified),
         Property::OneAction => unbroken!(Property::OneAction),
+        Property::NoOverfill => unbroken!(Property::NoOverfill),
+        Property::OldTermMoot => unbroken!(Property::OldTermMoot),
         Property::NoGhost => unbroken!(Property::NoGhost),
         Property::FullDelay => unbroken!(Property::FullDelay),
         Property::NoNeedlessLoad => unbroken!(Property::NoNeedlessLoad),

@@ -68,6 +68,12 @@ pub fn breach(scope: &Scope, broken: Broken) -> String {
         Broken::TwoActions(id, at) => {
             format!("{} is asked for two things of {} at once", server(at), segment(id))
         }
+        Broken::Overfilled(at) => format!("a load is decided on {}, which is full", server(at)),
+        Broken::OldTerm(id, at) => format!(
+            "{} heeds a request for {} of a term that it knows to be over",
+            server(at),
+            segment(id)
+        ),
         Broken::Ghost(id, at) => {
             format!("{} announces {} and does not have its files", server(at), segment(id))
         }

@@ -6,6 +6,7 @@
 use core::fmt::Debug;
 
 use surehold::guard::{Guards as _, Weakened};
+use surehold::rebalance::coordinator;
 use surehold::rebalance::coordinator::state::{Class, Kind, Phase, Segment};
 use surehold::rebalance::coordinator::{Durable, Limits, State};
 use surehold::rebalance::historical::{self, Historical};
@@ -187,6 +188,11 @@ pub trait Leads {
     fn pictured(&self, server: ServerId, segment: SegmentId) -> Pictured;
     /// A server that is asked for two things of a segment at once.
     fn contradiction(&self) -> Option<(ServerId, SegmentId)>;
+    /// A server on which a load was decided without room, as far as is known, in the step from `before`. Upstream's
+    /// account of bytes is its servers' own.
+    fn overfilled(&self, _before: &Self) -> Option<ServerId> {
+        None
+    }
     /// Whether nothing is queued, marked, waiting or due.
     fn is_quiet(&self) -> bool;
 }
@@ -359,6 +365,22 @@ impl Leads for State {
 
     fn begins_next(&self) -> bool {
         true
+    }
+
+    fn overfilled(&self, before: &Self) -> Option<ServerId> {
+        let full = |server: &coordinator::state::Server| {
+            server.used_bytes > u128::from(server.info.capacity_bytes)
+        };
+        let loads = |role: &Self, id: SegmentId, at: ServerId| {
+            role.copy(id, at).operation.is_some_and(|op| op.kind != Kind::Drop)
+        };
+        let decided = |at: ServerId| {
+            let mut asked = self.operations_of(at).map(|(id, _)| id);
+            asked.any(|id| loads(self, id, at) && !loads(before, id, at))
+        };
+        // Few are ever full, and of those few are changed.
+        let mut overfilled = self.servers().filter(|(at, server)| full(server) && decided(*at));
+        overfilled.next().map(|(at, _)| at)
     }
 
     fn phase(&self) -> u8 {

@@ -44,12 +44,11 @@
 //!
 //! # Judgement
 //!
-//! After each event: nothing is broken that the model judges (the properties P1, P2, P3, P4, P8, I10), and of
+//! After each event: nothing is broken that the model judges (the properties P1, P2, P3, P4, P6, P8, P9, I10), and of
 //! our own coordinator
 //!
 //! - its indices are what its table of segments gives when counted from scratch (of every few events, and of
 //!   the last: an index that is wrong stays so until the same copy changes again);
-//! - no load is decided that a server has, as far as is known, no room for (P6);
 //! - no request is sent while another on the same segment and server is unsettled (P4), counted from the
 //!   messages alone;
 //! - the same event again gives the same world (of every few events);
@@ -69,7 +68,6 @@ use serde::de::DeserializeOwned;
 use surehold::Verified;
 use surehold::guard::Weakened;
 use surehold::rebalance::coordinator;
-use surehold::rebalance::coordinator::state::{Kind, Server};
 use surehold::rebalance::invariant::Property;
 use surehold::rebalance::message::{FromServer, ToServer};
 use surehold::rebalance::object::{Fence, Incarnation, SegmentId, ServerId, Term};
@@ -78,9 +76,10 @@ use surehold::rebalance::{Guard, Task};
 
 use super::fleet::{Druid, Fleet, Leads as _, Ours};
 use super::model::{Action, Model, RoleOf, WorldOf};
-use super::scope::{Budget, Operation, Place, Scope, TIER, Tier, Views, name_of};
+use super::scope::{Budget, Operation, Place, Scope, TIER, Tier, Views};
 use super::tale::Tale;
-use super::world::Mail;
+use super::window::Window;
+use super::world::{Broken, Mail};
 pub use crate::fuzz::{Finding, HEADER};
 
 /// How many operations are read at most; bytes after them mean nothing.
@@ -280,10 +279,6 @@ trait Inspected: Hash + Eq + Clone {
     fn index_fault(&self) -> Option<String> {
         None
     }
-    /// A server on which a load was decided without room, in the step from `before`.
-    fn overfilled(&self, _before: &Self) -> Option<ServerId> {
-        None
-    }
     /// The life of a server that it knows of.
     fn life_of(&self, _server: ServerId) -> Option<Incarnation> {
         None
@@ -299,20 +294,6 @@ impl Inspected for upstream::State {}
 impl Inspected for coordinator::State {
     fn index_fault(&self) -> Option<String> {
         coordinator::State::index_fault(self).map(|fault| fault.to_string())
-    }
-
-    fn overfilled(&self, before: &Self) -> Option<ServerId> {
-        let full = |server: &Server| server.used_bytes > u128::from(server.info.capacity_bytes);
-        let loads = |role: &Self, id: SegmentId, at: ServerId| {
-            role.copy(id, at).operation.is_some_and(|op| op.kind != Kind::Drop)
-        };
-        let decided = |at: ServerId| {
-            let mut asked = self.operations_of(at).map(|(id, _)| id);
-            asked.any(|id| loads(self, id, at) && !loads(before, id, at))
-        };
-        // Few are ever full, and of those few are changed.
-        let mut overfilled = self.servers().filter(|(at, server)| full(server) && decided(*at));
-        overfilled.next().map(|(at, _)| at)
     }
 
     fn life_of(&self, server: ServerId) -> Option<Incarnation> {
@@ -644,10 +625,6 @@ where
             if old == new {
                 continue;
             }
-            if let Some(server) = new.role.overfilled(&old.role) {
-                let name = name_of(server.0);
-                return Err(Breach(format!("P6: a load is decided on {name}, which is full")));
-            }
             if self.thorough && !self.visited.fits(&new.role) {
                 return Err(Breach("a hash tells what is equal, or does not tell".into()));
             }
@@ -734,7 +711,20 @@ where
             timeline,
             fair_after: self.fair_after,
             ending,
-            shows: None,
+            shows: self.is_18764().then_some("#18764"),
         }
+    }
+
+    /// Whether the copy that was lost last had been judged superfluous since another was counted whose drop was
+    /// acknowledged: after the inventory was copied (window 2), or before, with a view that was older (window 3).
+    fn is_18764(&self) -> bool {
+        let Some(Broken::LastDropped(segment, _)) = self.world.broken else { return false };
+        [Window::Acknowledged, Window::OldView].into_iter().any(|window| {
+            let observed = self.model.observed(segment, window);
+            let retold = self.taken.iter().try_fold(observed.start(), |world, action| {
+                observed.apply(&world, *action, &mut Tale::untold())
+            });
+            retold.is_some_and(|world| world.watch.through == Some(window))
+        })
     }
 }

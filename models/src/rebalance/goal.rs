@@ -52,8 +52,7 @@ impl<F: Fleet> Model<F> {
         self.scope.tiers().into_iter().all(|tier| self.is_placed_in(world, segment, tier))
     }
 
-    /// Servers to be emptied keep a copy only where the others of their tier have no room for all that are
-    /// required.
+    /// Servers to be emptied keep a copy, and one is missing, only where no other of their tier has room for it.
     fn is_placed_in(&self, world: &WorldOf<F>, segment: SegmentId, tier: TierId) -> bool {
         let info = |at: ServerId| self.scope.info(at, world.operated);
         let of = self.scope.ids().filter(|at| info(*at).managed && info(*at).tier == tier);
@@ -61,13 +60,21 @@ impl<F: Fleet> Model<F> {
         let copies = |of: &[ServerId]| {
             of.iter().filter(|at| world.servers[usize::from(at.0)].is_serving(segment)).count()
         };
-        let whole = u64::from(self.scope.segments);
-        let has_room = |at: &&ServerId| info(**at).capacity_bytes >= whole;
-        let places = staying.iter().filter(has_room).count();
         let first = self.scope.required_after(world.operated);
         let required = usize::from(self.scope.loadable(tier, first));
-        let beyond = required.saturating_sub(places);
-        copies(&staying) == required.min(places) && copies(&leaving) <= beyond
+        let (stay, leave) = (copies(&staying), copies(&leaving));
+        let is_place = |at: &ServerId| {
+            let serves = world.servers[usize::from(at.0)].is_serving(segment);
+            !serves && self.has_room(world, *at)
+        };
+        stay + leave <= required && (stay == required || !staying.iter().any(is_place))
+    }
+
+    /// Whether a server could hold one more segment, each of one byte.
+    fn has_room(&self, world: &WorldOf<F>, server: ServerId) -> bool {
+        let node = &world.servers[usize::from(server.0)];
+        let held = self.scope.segment_ids().filter(|id| node.is_serving(*id)).count();
+        (held as u64) < self.scope.info(server, world.operated).capacity_bytes
     }
 
     /// L6: whether a coordinator that leads would take up any move that is possible (dossier 9.2).
@@ -87,9 +94,8 @@ impl<F: Fleet> Model<F> {
         let Action::Run(at, _, Some(proposed)) = run else { return true };
         let Move { segment, from, to } = proposed;
         let info = |at| self.scope.info(at, world.operated);
-        let room = |at| info(at).capacity_bytes >= u64::from(self.scope.segments);
         let possible = info(from).managed && info(to).managed && !info(to).decommissioning;
-        if !possible || info(from).tier != info(to).tier || !room(to) {
+        if !possible || info(from).tier != info(to).tier || !self.has_room(world, to) {
             return true;
         }
         let input = Input { pick: 0, proposed: Some(proposed) };

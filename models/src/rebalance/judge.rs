@@ -1,8 +1,9 @@
 //! Judging what is decided and what is carried out, with the library's own invariants.
 
 use surehold::rebalance::event::Move;
+use surehold::rebalance::historical;
 use surehold::rebalance::invariant::{Dropped, Property};
-use surehold::rebalance::message::{Action as Asked, ToServer};
+use surehold::rebalance::message::{Action as Asked, Request, ToServer};
 use surehold::rebalance::object::{SegmentId, ServerId, TierId};
 use surehold::rebalance::{HistoricalEffect, HistoricalEvent};
 use surehold::{Machine, rebalance::object::Term};
@@ -44,6 +45,7 @@ impl<F: Fleet> Model<F> {
         let after = &world.leaders[usize::from(at)].role;
         let (old, new) = (before.decided(), after.decided());
         let contradiction = after.contradiction();
+        let overfilled = after.overfilled(before);
         let gone = |d: &Decision| {
             d.leader == at && new.drops.binary_search(&(d.server, d.segment)).is_err()
         };
@@ -72,6 +74,27 @@ impl<F: Fleet> Model<F> {
         if let Some((server, segment)) = contradiction.filter(|_| self.judges(Property::OneAction))
         {
             break_once(&mut world.broken, Broken::TwoActions(segment, server));
+        }
+        if let Some(server) = overfilled.filter(|_| self.judges(Property::NoOverfill)) {
+            break_once(&mut world.broken, Broken::Overfilled(server));
+        }
+    }
+
+    /// A request of a term that is over, as its server had been told before it came, changes nothing.
+    pub(super) fn judge_term(
+        &self,
+        world: &mut WorldOf<F>,
+        server: ServerId,
+        before: &historical::State,
+        request: &Request,
+    ) {
+        let Some(after) = &world.servers[usize::from(server.0)].role else { return };
+        let id = request.segment;
+        let changed = before.announces(id) != after.announces(id)
+            || before.is_loading(id) != after.is_loading(id);
+        let is_over = request.ticket.term < before.fence().term;
+        if changed && is_over && self.judges(Property::OldTermMoot) {
+            break_once(&mut world.broken, Broken::OldTerm(id, server));
         }
     }
 
@@ -229,7 +252,7 @@ impl<F: Fleet> Model<F> {
         segment: SegmentId,
         facts: Dropped,
     ) {
-        if let Some(sought) = self.scope.losses {
+        if let Some(sought) = self.scope.losses.filter(|_| segment == self.watched) {
             let is_lost = facts.took_the_last() || facts.left_too_few();
             if is_lost && !self.is_sought(world, sought, server) {
                 world.watch.lost = true;

@@ -42,6 +42,8 @@ pub struct Model<F: Fleet> {
     pub witnesses: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
+    /// The segment whose losses are put down to windows, where they are.
+    pub(super) watched: SegmentId,
     pub(super) coordinator: Arc<F::Coordinator>,
     pub(super) historical: Arc<F::Historical>,
 }
@@ -106,6 +108,7 @@ impl<F: Fleet> Model<F> {
             judged: scope.properties(),
             witnesses: false,
             coverage: None,
+            watched: SegmentId(1),
             coordinator: Arc::new(coordinator),
             historical: Arc::new(historical),
         }
@@ -527,8 +530,11 @@ impl<F: Fleet> Model<F> {
                 node.askers.push((request.segment, leader));
                 node.askers.sort_unstable();
             }
+            self.judge_term(world, server, &role, &request);
             if announced && !announces {
-                self.watch_dropped(world, server, leader);
+                if request.segment == self.watched {
+                    self.watch_dropped(world, server, leader);
+                }
                 self.judge_drop(world, server, request.segment, basis);
             }
         }

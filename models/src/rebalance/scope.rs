@@ -250,7 +250,9 @@ impl Scope {
             Property::RequiredKept,
             Property::DropJustified,
             Property::OneAction,
+            Property::NoOverfill,
             Property::NoGhost,
+            Property::OldTermMoot,
             Property::FullDelay,
             Property::NoPingPong,
         ];

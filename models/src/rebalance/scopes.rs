@@ -23,6 +23,8 @@ const HOLDS: Place = Place { serves: &[1], managed: true, capacity_bytes: 10, ti
 /// Both segments.
 const HOLDS_TWO: Place = Place { serves: &[1, 2], ..HOLDS };
 const EMPTY: Place = Place { serves: &[], ..HOLDS };
+/// With room for one segment.
+const SMALL: Place = Place { capacity_bytes: 1, ..EMPTY };
 /// The second tier.
 const COLD: TierId = TierId(1);
 /// A server of it.
@@ -289,6 +291,21 @@ fn ours() -> Vec<Scope> {
                 3,
                 2,
                 2,
+            )
+        },
+        Scope {
+            operator: &[Operation::Decommission(0)],
+            budget: Budget { failures: 1, ..NONE },
+            needless_loads: Some(2),
+            segments: 2,
+            servers: vec![HOLDS_TWO, SMALL, SMALL],
+            witnesses: &[Witness::Drained],
+            ..base(
+                "little-room",
+                "Two segments have to go where there is room for one each.",
+                3,
+                1,
+                1,
             )
         },
         Scope {

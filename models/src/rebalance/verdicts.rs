@@ -147,11 +147,11 @@ pub fn mutants() -> Vec<Mutant> {
         TermFence, TermSurvives,
     };
     use Property::{
-        DropJustified, FullDelay, LastCopyKept, NoGhost, NoNeedlessLoad, NoPingPong, OneAction,
-        RequiredKept,
+        DropJustified, FullDelay, LastCopyKept, NoGhost, NoNeedlessLoad, NoPingPong, OldTermMoot,
+        OneAction, RequiredKept,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 34] = [
+    let noticed: [Row; 35] = [
         (&["window 0", "#18764"], &[EnoughOthers], "deficit", RequiredKept),
         (&["window 0", "#18764"], &[EnoughOthers, MoveCountsOnce], "move-two", RequiredKept),
         (&["window 1a", "window 1b"], &[DropAtOnce], "move-one", LastCopyKept),
@@ -180,6 +180,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["D5", "churn only"], &[StepDown], "takeover-two", NoNeedlessLoad),
         (&["P4"], &[OneOperation], "deficit", OneAction),
         (&["D6"], &[TermFence, DropEndsLoad], "takeover-slow", NoGhost),
+        (&["P9"], &[TermFence], "takeover-repeat", OldTermMoot),
         (&["D9"], &[ManagedOnly], "clone", DropJustified),
         (&["D9"], &[ManagedOnly], "clone", RequiredKept),
         (&["#18291"], &[LatchPerDrop], "slow-disk", FullDelay),

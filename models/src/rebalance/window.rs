@@ -4,6 +4,8 @@
 //! wrong decision is noted for itself, with the copy that it wrongly counted on, and is forgotten when it
 //! cannot cost a copy any more: a loss is put down only to a decision that had a part in it.
 
+use std::sync::Arc;
+
 use surehold::rebalance::historical;
 use surehold::rebalance::message::{Action as Asked, Answer, FromServer, ToServer};
 use surehold::rebalance::object::{SegmentId, ServerId};
@@ -11,7 +13,8 @@ use surehold::rebalance::{CoordinatorEvent, Task};
 
 use super::fleet::{Fleet, Leads as _};
 use super::model::{Model, RoleOf, WorldOf};
-use super::world::Mail;
+use super::scope::Scope;
+use super::world::{Decision, Mail};
 
 /// A window of the move race (dossier 8, and two beyond it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -183,9 +186,24 @@ pub struct Pictured {
     pub dropping: bool,
 }
 
-const SEGMENT: SegmentId = SegmentId(1);
-
 impl<F: Fleet> Model<F> {
+    /// The same model, in which losses of this segment are noted that come through this window.
+    pub(super) fn observed(&self, segment: SegmentId, window: Window) -> Self {
+        let losses = Some(Sought::Through(window));
+        let scope = Scope { losses, ..Scope::clone(&self.scope) };
+        let (coordinator, historical) =
+            (Arc::clone(&self.coordinator), Arc::clone(&self.historical));
+        Self {
+            scope: Arc::new(scope),
+            judged: self.judged.clone(),
+            witnesses: false,
+            coverage: None,
+            watched: segment,
+            coordinator,
+            historical,
+        }
+    }
+
     pub(super) fn new_watch(&self, leaders: u8) -> Watch {
         let servers = self.scope.servers.len();
         let sights = match self.scope.losses {
@@ -211,27 +229,28 @@ impl<F: Fleet> Model<F> {
         let sights = &mut world.watch.sights[usize::from(at)];
         for server in self.scope.ids() {
             let sight = &mut sights[usize::from(server.0)];
-            let drop = (server, SEGMENT);
+            let drop = (server, self.watched);
             if is.contains(&drop) && !was.contains(&drop) {
                 sight.fate = Fate::Open;
             }
             if was.contains(&drop) && !is.contains(&drop) {
                 sight.fate = fate_of(event);
             }
-            if sight.fate == Fate::Acknowledged && expires(event, server) {
+            if sight.fate == Fate::Acknowledged && expires(event, server, self.watched) {
                 sight.fate = Fate::Expired;
             }
             let (from, to) = (before.phase(), after.phase());
             if from < 1 && to >= 1 {
-                let there = world.servers[usize::from(server.0)].is_serving(SEGMENT);
+                let there = world.servers[usize::from(server.0)].is_serving(self.watched);
                 sight.fate_at_inventory = if there { Fate::Open } else { sight.fate };
             }
             if from < 2 && to >= 2 {
-                sight.stage_at_queue = before.stage(server, SEGMENT);
+                sight.stage_at_queue = before.stage(server, self.watched);
             }
         }
         let runs = before.phase() == 3 && after.phase() == 0;
-        for (dropped, _) in is.iter().filter(|drop| !was.contains(drop)) {
+        let new = is.iter().filter(|drop| drop.1 == self.watched && !was.contains(drop));
+        for (dropped, _) in new {
             let suspects = if runs {
                 self.wrong_in_run(world, at, before, *dropped)
             } else {
@@ -257,12 +276,12 @@ impl<F: Fleet> Model<F> {
         dropped: ServerId,
     ) -> Vec<Suspect> {
         let ahead = self.scope.ids().any(|server| {
-            let target = before.pictured(server, SEGMENT);
+            let target = before.pictured(server, self.watched);
             target.served && target.arriving
         });
         let others = self.scope.ids().filter(|other| *other != dropped);
         let wrong = others.filter_map(|counted| {
-            let pictured = before.pictured(counted, SEGMENT);
+            let pictured = before.pictured(counted, self.watched);
             if !pictured.served || pictured.dropping {
                 return None;
             }
@@ -270,7 +289,7 @@ impl<F: Fleet> Model<F> {
                 (true, true) => Some(Window::ViewAhead),
                 (true, false) => Some(Window::Acked),
                 (false, _) => {
-                    let half = before.stage(counted, SEGMENT) == Stage::Half;
+                    let half = before.stage(counted, self.watched) == Stage::Half;
                     self.is_wrong(world, at, counted, half)
                 }
             };
@@ -301,7 +320,7 @@ impl<F: Fleet> Model<F> {
         }
         let mut suspects = std::mem::take(&mut world.watch.suspects);
         suspects.retain(|suspect| {
-            let serves = world.servers[usize::from(suspect.dropped.0)].serves(SEGMENT);
+            let serves = world.servers[usize::from(suspect.dropped.0)].serves(self.watched);
             !serves || self.may_be_dropped(world, suspect.dropped)
         });
         world.watch.suspects = suspects;
@@ -309,14 +328,14 @@ impl<F: Fleet> Model<F> {
 
     /// Whether a drop on a server is decided or on its way.
     fn may_be_dropped(&self, world: &WorldOf<F>, server: ServerId) -> bool {
-        world.decisions.iter().any(|decision| decision.server == server)
-            || self.letter_to(world, server, |_| true)
+        let is_this = |d: &Decision| d.server == server && d.segment == self.watched;
+        world.decisions.iter().any(is_this) || self.letter_to(world, server, |_| true)
     }
 
     /// Through which windows a loss came: those by which the drop itself was decided, and those by which a
     /// drop was that counted on this copy and was carried out before.
     pub(super) fn windows_of_loss(&self, world: &WorldOf<F>, server: ServerId) -> Vec<Window> {
-        let gone = |at: ServerId| !world.servers[usize::from(at.0)].serves(SEGMENT);
+        let gone = |at: ServerId| !world.servers[usize::from(at.0)].serves(self.watched);
         let suspects = world.watch.suspects.iter().filter(|suspect| {
             suspect.dropped == server || (suspect.counted == server && gone(suspect.dropped))
         });
@@ -326,11 +345,15 @@ impl<F: Fleet> Model<F> {
     /// Why a copy that is plainly loaded in the picture is not, or will not be. `half`: its mark is gone by now,
     /// and its drop not yet queued.
     fn is_wrong(&self, world: &WorldOf<F>, at: u8, other: ServerId, half: bool) -> Option<Window> {
-        let gone = !world.servers[usize::from(other.0)].is_serving(SEGMENT);
+        let gone = !world.servers[usize::from(other.0)].is_serving(self.watched);
         let sight = world.watch.sights[usize::from(at)][usize::from(other.0)];
-        let foreign = world.decisions.iter().any(|d| d.server == other && d.leader != at)
-            || self.letter_to(world, other, |leader| leader != at);
-        let own = world.decisions.iter().any(|d| d.server == other && d.leader == at);
+        let decided = |of: &dyn Fn(u8) -> bool| {
+            let is_it = |d: &Decision| d.server == other && d.segment == self.watched;
+            world.decisions.iter().any(|d| is_it(d) && of(d.leader))
+        };
+        let foreign =
+            decided(&|leader| leader != at) || self.letter_to(world, other, |leader| leader != at);
+        let own = decided(&|leader| leader == at);
         let loose = !own && self.letter_to(world, other, |leader| leader == at);
         if foreign || (gone && self.was_foreign(world, at, other)) {
             return Some(Window::OtherLeader);
@@ -355,7 +378,10 @@ impl<F: Fleet> Model<F> {
     fn letter_to(&self, world: &WorldOf<F>, server: ServerId, of: impl Fn(u8) -> bool) -> bool {
         world.wire.iter().any(|letter| {
             let Mail::Asked(ToServer::Request(request), _) = &letter.mail else { return false };
-            letter.server == server && request.action == Asked::Drop && of(letter.leader)
+            letter.server == server
+                && request.segment == self.watched
+                && request.action == Asked::Drop
+                && of(letter.leader)
         })
     }
 
@@ -376,8 +402,8 @@ impl<F: Fleet> Model<F> {
         server: ServerId,
         before: &historical::State,
     ) {
-        let announces = world.servers[usize::from(server.0)].is_serving(SEGMENT);
-        if world.watch.sights.is_empty() || before.announces(SEGMENT) || !announces {
+        let announces = world.servers[usize::from(server.0)].is_serving(self.watched);
+        if world.watch.sights.is_empty() || before.announces(self.watched) || !announces {
             return;
         }
         if !self.may_be_dropped(world, server) {
@@ -391,7 +417,10 @@ impl<F: Fleet> Model<F> {
 
     /// A drop was carried out. If nobody waits for it and it had been settled, it is a repetition.
     pub(super) fn watch_dropped(&self, world: &mut WorldOf<F>, server: ServerId, leader: u8) {
-        let waits = world.decisions.iter().any(|d| d.server == server && d.leader == leader);
+        let waits = world
+            .decisions
+            .iter()
+            .any(|d| d.server == server && d.leader == leader && d.segment == self.watched);
         if let Some(sights) = world.watch.sights.get_mut(usize::from(leader)) {
             let sight = &mut sights[usize::from(server.0)];
             if !waits && sight.fate == Fate::Open {
@@ -426,7 +455,7 @@ fn fate_of(event: &CoordinatorEvent) -> Fate {
 }
 
 /// Whether what was retained of a server's drop expires.
-fn expires(event: &CoordinatorEvent, server: ServerId) -> bool {
-    let task = Task::Unconfirmed(server, SEGMENT);
+fn expires(event: &CoordinatorEvent, server: ServerId, segment: SegmentId) -> bool {
+    let task = Task::Unconfirmed(server, segment);
     matches!(event, CoordinatorEvent::Continue { task: of, .. } if *of == task)
 }

@@ -224,6 +224,10 @@ pub enum Broken {
     Early(SegmentId, ServerId),
     /// A load was decided though enough copies serve and stay.
     NeedlessLoad(SegmentId, ServerId),
+    /// A load was decided on a server without room.
+    Overfilled(ServerId),
+    /// A request of a term that is over changed something.
+    OldTerm(SegmentId, ServerId),
     /// A move was decided that nobody has proposed, and once too often.
     PingPong(SegmentId, ServerId),
 }
@@ -237,6 +241,8 @@ impl Broken {
             Self::TooFew { .. } => Property::RequiredKept,
             Self::Unjustified(..) => Property::DropJustified,
             Self::TwoActions(..) => Property::OneAction,
+            Self::Overfilled(_) => Property::NoOverfill,
+            Self::OldTerm(..) => Property::OldTermMoot,
             Self::Ghost(..) => Property::NoGhost,
             Self::Early(..) => Property::FullDelay,
             Self::NeedlessLoad(..) => Property::NoNeedlessLoad,

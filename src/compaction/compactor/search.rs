@@ -200,13 +200,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.search(Search::Claiming(choice), Effect::Put(key, body));
     }
 
-    /// Only a claim that was surely written is followed by work: one that may land later would meet
-    /// whoever claims next (holes D5, D12).
+    /// Whether a claim was written is told by reading it back (hole D5); only one that surely was not needs no reading.
     fn claimed(&mut self, choice: Choice, outcome: &Outcome, input: Input) {
         if choice.plan.members(choice.partition).is_empty() {
             return self.look_further(choice, input);
         }
-        if !self.judge.demands(Guard::SureClaim, *outcome == Outcome::Applied) {
+        if *outcome == Outcome::Failed {
             return;
         }
         let slots = 0..self.limits.concurrency;
