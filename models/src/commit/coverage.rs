@@ -13,7 +13,7 @@ pub struct Coverage {
     counts: Vec<AtomicU64>,
 }
 
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -26,6 +26,7 @@ const NAMES: [&str; 17] = [
     "reingest: 200",
     "reingest: 404",
     "reingest: 409",
+    "reingest: 500",
     "refused: busy",
     "supplies: yes",
     "supplies: no",

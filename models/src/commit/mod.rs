@@ -1,5 +1,6 @@
 //! Models of commit.
 
+mod blocking;
 #[cfg(feature = "checker")]
 pub mod check;
 pub mod coverage;

@@ -569,6 +569,7 @@ impl<V: Guards<Guard>> Model<V> {
                 Some(ControllerOutcome::Ideal(store.ideal.clone(), store.ideal_version))
             }
             ControllerEffect::ReadView => Some(ControllerOutcome::View(store.view.clone())),
+            ControllerEffect::ReadStream(_) => Some(ControllerOutcome::Stream(Some(world.first))),
             ControllerEffect::WriteRecord(..)
             | ControllerEffect::DeleteRecord(_)
             | ControllerEffect::WriteIdeal(..)
@@ -671,6 +672,7 @@ impl<V: Guards<Guard>> Model<V> {
             | ControllerEffect::ListRecords(_)
             | ControllerEffect::ReadIdeal
             | ControllerEffect::ReadView
+            | ControllerEffect::ReadStream(_)
             | ControllerEffect::Call(_)
             | ControllerEffect::Answer(..) => return None,
         };
@@ -1067,6 +1069,10 @@ fn apply(ideal: &mut IdealState, change: Change) {
             if let Some(replicas) = ideal.segments.get_mut(&segment) {
                 replicas.insert(server, state);
             }
+        }
+        Change::Begin(segment) => {
+            let servers = (0..SERVERS as u16).map(ServerId).collect();
+            apply(ideal, Change::Add(segment, servers));
         }
         Change::Add(segment, servers) => {
             let mut replicas = Table::new();

@@ -58,7 +58,8 @@ pub fn all() -> Vec<Scope> {
         Some(Scope { name, skew: false, tier: Tier::Upstream, ..scope.clone() })
     });
     let sane: Vec<_> = sane.collect();
-    ours.into_iter().chain(sane).collect()
+    let blocking = super::blocking::scopes(&ours);
+    ours.into_iter().chain(sane).chain(blocking).collect()
 }
 
 /// The name of a scope of ours with sane clocks, in which upstream's variants are run.

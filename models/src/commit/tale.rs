@@ -223,6 +223,7 @@ fn is_read(effect: &ControllerEffect) -> bool {
             | ControllerEffect::ListRecords(_)
             | ControllerEffect::ReadIdeal
             | ControllerEffect::ReadView
+            | ControllerEffect::ReadStream(_)
     )
 }
 
@@ -247,6 +248,7 @@ fn of_controller(effect: &ControllerEffect) -> String {
             format!("writes the ideal state: {}", all.join(", "))
         }
         ControllerEffect::ReadView => "reads the view".into(),
+        ControllerEffect::ReadStream(_) => "asks the stream where it begins".into(),
         ControllerEffect::Promote(object) => {
             format!("moves {} onto the segment's own", object_text(*object))
         }
@@ -284,7 +286,7 @@ fn change_text(change: &Change) -> String {
         Change::SetReplica(id, server, state) => {
             format!("{} {} on {}", name(*id), state_name(*state), server_name(server.0))
         }
-        Change::Add(id, _) => format!("{} CONSUMING", name(*id)),
+        Change::Add(id, _) | Change::Begin(id) => format!("{} CONSUMING", name(*id)),
     }
 }
 
