@@ -11,11 +11,15 @@ pub mod goal;
 pub mod holes;
 mod judge;
 pub mod model;
+pub mod reach;
+pub mod replay;
 #[cfg(feature = "checker")]
 pub mod runs;
+pub mod scenario;
 pub mod scope;
 pub mod scopes;
 mod servers;
+pub mod standing;
 pub mod tale;
 #[cfg(feature = "checker")]
 pub mod verdicts;

@@ -15,25 +15,32 @@ pub use crate::line::Line;
 #[derive(Debug, Default)]
 pub struct Tale {
     lines: Option<Vec<Line>>,
+    heard: Vec<(u8, Answer)>,
 }
 
 impl Tale {
     /// A story nobody hears.
     #[must_use]
     pub fn untold() -> Self {
-        Self { lines: None }
+        Self::default()
     }
 
     /// A story.
     #[must_use]
     pub fn told() -> Self {
-        Self { lines: Some(Vec::new()) }
+        Self { lines: Some(Vec::new()), heard: Vec::new() }
     }
 
     /// Its lines.
     #[must_use]
     pub fn into_lines(self) -> Vec<Line> {
         self.lines.unwrap_or_default()
+    }
+
+    /// The answers that were given to servers, lost ones as well; of a story that is told.
+    #[must_use]
+    pub fn heard(&self) -> &[(u8, Answer)] {
+        &self.heard
     }
 
     fn add(&mut self, note: impl FnOnce() -> String) {
@@ -61,6 +68,9 @@ impl Tale {
     }
 
     pub(super) fn answers(&mut self, server: u8, answer: Answer, lost: bool) {
+        if self.lines.is_some() {
+            self.heard.push((server, answer));
+        }
         self.add(|| {
             let lost = if lost { " (lost)" } else { "" };
             format!("{} is answered {}{lost}", server_name(server.into()), answer_name(answer))

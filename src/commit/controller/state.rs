@@ -110,6 +110,12 @@ impl State {
         matches!(self.outstanding.get(&number), Some(Owed::Chore(_)))
     }
 
+    /// What an outstanding effect is for.
+    #[must_use]
+    pub fn owes(&self, number: u16) -> Option<Owed> {
+        self.outstanding.get(&number).copied()
+    }
+
     /// Whether nothing is under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {

@@ -94,6 +94,12 @@ impl State {
         self.outstanding.get(&number).is_some_and(|owed| *owed != Owed::Nothing)
     }
 
+    /// What an outstanding effect is for.
+    #[must_use]
+    pub fn owes(&self, number: u16) -> Option<Owed> {
+        self.outstanding.get(&number).copied()
+    }
+
     /// Whether an outstanding effect belongs to a reingestion.
     #[must_use]
     pub fn is_of_job(&self, number: u16) -> bool {
