@@ -73,6 +73,7 @@ impl Store {
                 Outcome::Records(own.filter_map(|id| Some((*id, self.found(*id)?))).collect())
             }
             Effect::WriteRecord(id, record, expected) => self.write(id, record, expected),
+            Effect::ReadStream(_) => Outcome::Stream(Some(0)),
             Effect::ReadIdeal => Outcome::Ideal(self.ideal.clone(), self.version),
             Effect::WriteIdeal(version, changes) => {
                 assert_eq!(version, self.version, "nobody else writes");
@@ -88,7 +89,9 @@ impl Store {
         match change {
             Change::Set(id, state) => self.list(id, state),
             Change::Add(id, _) => self.list(id, ReplicaState::Consuming),
-            Change::SetReplica(..) => panic!("no replica is taken out"),
+            Change::SetReplica(..) | Change::Begin(_) | Change::Remove(_) => {
+                panic!("no commit does this: {change:?}")
+            }
         }
     }
 

@@ -79,6 +79,15 @@ impl<V: Guards<Guard>> Model<V> {
                 let any = of(partition).any(|(_, s)| unstored(s.record.status, s.record.location));
                 (any, world.servers.len() as u8)
             }
+            Task::Retain(_) => {
+                let completed = |s: &Stored| s.record.status.is_completed();
+                let old = store.records.iter().filter(|(_, s)| completed(s)).map(|(id, _)| *id);
+                if world.left.retentions > 0 {
+                    let firsts = old.map(|id| id.sequence as u8 + 1);
+                    actions.extend(firsts.map(|first| Action::Begin(at, task, first)));
+                }
+                return;
+            }
         };
         if useful {
             actions.extend((0..picks).map(|pick| Action::Begin(at, task, pick)));
@@ -104,6 +113,9 @@ impl<V: Guards<Guard>> Model<V> {
                         actions.push(run(Fate::Mute));
                     }
                     actions.push(run(Fate::Late));
+                    if world.leader > 0 {
+                        actions.push(run(Fate::Astray));
+                    }
                 }
                 ServerEffect::Build(..) | ServerEffect::Upload(..) => {
                     actions.push(run(Fate::Well));
@@ -118,7 +130,12 @@ impl<V: Guards<Guard>> Model<V> {
                 _ => actions.push(run(Fate::Well)),
             }
         }
-        for (segment, _) in world.store.ideal.segments.iter() {
+        let listed = &world.store.ideal.segments;
+        for (segment, _) in role.replicas().filter(|(segment, _)| !listed.contains_key(segment)) {
+            let to = self.transition_of(world, at, segment);
+            actions.extend(to.map(|to| Action::Transition(at, segment, to)));
+        }
+        for (segment, _) in listed.iter() {
             let to = self.transition_of(world, at, *segment);
             // The last one is opened at once.
             let to = to.filter(|to| !self.is_last(*segment) || *to != ReplicaState::Consuming);
@@ -137,6 +154,10 @@ impl<V: Guards<Guard>> Model<V> {
             if waits {
                 actions.push(Action::GiveUp(at, *segment));
             }
+            let may_break = world.left.breaks > 0 && !self.is_last(*segment);
+            if may_break && matches!(work, Work::Consuming(_)) {
+                actions.push(Action::Break(at, *segment));
+            }
         }
         if world.left.server_crashes > 0 {
             actions.push(Action::Crash(at, false));
@@ -154,13 +175,16 @@ impl<V: Guards<Guard>> Model<V> {
         segment: SegmentId,
     ) -> Option<ReplicaState> {
         let role = world.servers[usize::from(at)].role.as_ref()?;
-        let listed = world.store.ideal.segments.get(&segment)?;
-        let to = *listed.get(&ServerId(u16::from(at)))?;
         let replica = role.replica(segment);
+        let to = match world.store.ideal.segments.get(&segment) {
+            Some(listed) => *listed.get(&ServerId(u16::from(at)))?,
+            // Its replicas are to vanish.
+            None => replica.map(|_| ReplicaState::Dropped)?,
+        };
         let shows = replica.map_or(ReplicaState::Offline, |replica| replica.shows);
         let work = replica.map_or(Work::Idle, |replica| replica.work);
         let free = !work.is_locked() && !work.is_in_transition();
-        (is_step(shows, to) && free).then_some(to)
+        ((is_step(shows, to) || to == ReplicaState::Dropped) && free).then_some(to)
     }
 
     fn enabled_outside(&self, world: &World, actions: &mut Vec<Action>) {
@@ -171,6 +195,11 @@ impl<V: Guards<Guard>> Model<V> {
         }
         if left.toggles > 0 {
             actions.push(Action::Toggle);
+        }
+        if store.ideal.is_paused {
+            actions.push(Action::Resume);
+        } else if left.pauses > 0 {
+            actions.push(Action::Pause);
         }
         if left.expiries > 0 {
             let passed = |id: &SegmentId, stored: &Stored| {
@@ -198,7 +227,7 @@ impl<V: Guards<Guard>> Model<V> {
             Action::Run(Who::Server(at), number, Fate::Late) => {
                 self.is_late_a_fault(world, *at, *number)
             }
-            Action::Run(_, _, fate) => *fate != Fate::Well,
+            Action::Run(_, _, fate) => !matches!(fate, Fate::Well | Fate::Astray),
             Action::GiveUp(at, segment) => self.is_worth_waiting(world, *at, *segment),
             Action::Age => is_anything_alive(world),
             Action::Crash(..)
@@ -206,10 +235,15 @@ impl<V: Guards<Guard>> Model<V> {
             | Action::Lead
             | Action::Expire(_)
             | Action::Rewrite(_)
+            | Action::Break(..)
+            | Action::Pause
+            | Action::Begin(_, Task::Retain(_), _)
             | Action::Toggle => true,
-            Action::Begin(..) | Action::Transition(..) | Action::Stop(..) | Action::Restart(_) => {
-                false
-            }
+            Action::Begin(..)
+            | Action::Transition(..)
+            | Action::Stop(..)
+            | Action::Resume
+            | Action::Restart(_) => false,
         }
     }
 
@@ -262,7 +296,11 @@ impl<V: Guards<Guard>> Model<V> {
                 Some(replica) if replica.shows == ReplicaState::Error => false,
                 Some(replica) => match replica.work {
                     Work::Idle => on_disk || replica.memory.is_some(),
-                    Work::Discarded | Work::Waiting | Work::Looking(_) | Work::Fetching(_) => false,
+                    Work::Discarded
+                    | Work::Stopping
+                    | Work::Waiting
+                    | Work::Looking(_)
+                    | Work::Fetching(_) => false,
                     Work::Opening { .. }
                     | Work::Consuming(_)
                     | Work::Reporting(_)

@@ -186,11 +186,14 @@ fn world_of(data: &[u8]) -> Scope {
         partitions: u16::from(partitions),
         servers: [2, 3, 1, 3][usize::from(bits(data, 0, 2, 2))],
         segments: 2 + root * root * (most - 2) / (15 * 15),
+        done: 0,
         rows: 1 + u64::from(bits(data, 1, 0, 1)),
         stops_early: is_set(data, 1, 1),
         is_ordered: is_set(data, 1, 2),
         skew: is_set(data, 1, 3),
         two_names: is_set(data, 1, 4),
+        buildable: None,
+        is_prompt: false,
         budget: budget(data),
         goal: Some(Goal::Settled),
         tier: Tier::Deep,
@@ -214,6 +217,10 @@ fn budget(data: &[u8]) -> Budget {
         delays: fault(2, 7),
         rewrites: fault(3, 0),
         toggles: fault(3, 1),
+        // Not walked yet: pauses, retention, and consumers that break.
+        breaks: 0,
+        pauses: 0,
+        retentions: 0,
     }
 }
 
@@ -598,11 +605,16 @@ fn who_acts(action: &Action) -> Option<Who> {
         Action::Transition(at, ..)
         | Action::Stop(at, _)
         | Action::GiveUp(at, _)
+        | Action::Break(at, _)
         | Action::Crash(at, _)
         | Action::Restart(at) => Some(Who::Server(at)),
-        Action::Lead | Action::Expire(_) | Action::Age | Action::Rewrite(_) | Action::Toggle => {
-            None
-        }
+        Action::Lead
+        | Action::Expire(_)
+        | Action::Age
+        | Action::Rewrite(_)
+        | Action::Toggle
+        | Action::Pause
+        | Action::Resume => None,
     }
 }
 
@@ -619,10 +631,14 @@ fn partition_of(world: &World, action: &Action) -> Option<PartitionId> {
             let effect = pending.into_iter().find(|p| p.issued.id.number == number)?;
             of_server(&effect.issued.effect)
         }
-        Action::Begin(_, Task::Validate(of) | Task::Repair(of) | Task::Retry(of), _) => Some(of),
+        Action::Begin(_, task, _) => {
+            let (Task::Validate(of) | Task::Repair(of) | Task::Retry(of) | Task::Retain(of)) = task;
+            Some(of)
+        }
         Action::Transition(_, segment, _)
         | Action::Stop(_, segment)
         | Action::GiveUp(_, segment)
+        | Action::Break(_, segment)
         | Action::Rewrite(segment) => Some(segment.partition),
         Action::Expire(partition) => Some(partition),
         Action::Crash(..)
@@ -630,13 +646,17 @@ fn partition_of(world: &World, action: &Action) -> Option<PartitionId> {
         | Action::CrashController(_)
         | Action::Lead
         | Action::Age
-        | Action::Toggle => None,
+        | Action::Toggle
+        | Action::Pause
+        | Action::Resume => None,
     }
 }
 
 fn of_controller(effect: &ControllerEffect) -> Option<PartitionId> {
     match effect {
-        ControllerEffect::ListRecords(partition) => Some(*partition),
+        ControllerEffect::ListRecords(partition) | ControllerEffect::ReadStream(partition) => {
+            Some(*partition)
+        }
         ControllerEffect::ReadRecord(segment)
         | ControllerEffect::WriteRecord(segment, ..)
         | ControllerEffect::DeleteRecord(segment)

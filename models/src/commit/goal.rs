@@ -33,8 +33,9 @@ impl<V: Guards<Guard>> Model<V> {
         let settled = |partition: PartitionId| {
             let Some((last, _)) = store.ideal.of(partition).last() else { return false };
             let mut before = store.ideal.of(partition).map(|(id, _)| id).filter(|id| *id != last);
+            let whole = |id| is_stored(world, id) && there().all(|at| serves(world, at, id));
             last.sequence + 1 >= self.scope.segments
-                && before.all(|id| is_stored(world, id) && there().all(|at| serves(world, at, id)))
+                && before.all(|id| is_given_up(world, id) || whole(id))
                 && there().all(|at| consumes(world, at, last))
         };
         quiet && there().all(idle) && self.scope.partitions().all(settled)
@@ -43,7 +44,9 @@ impl<V: Guards<Guard>> Model<V> {
 
 /// Whether every row of every range whose end is fixed is served by somebody, or recorded as lost.
 fn is_served(world: &World) -> bool {
-    world.store.records.iter().all(|(id, stored)| is_segment_served(world, *id, stored))
+    let listed = |id| world.store.ideal.segments.contains_key(id);
+    let mut all = world.store.records.iter().filter(|(id, _)| listed(id));
+    all.all(|(id, stored)| is_segment_served(world, *id, stored))
 }
 
 /// Whether every row of a range is, if its end is fixed.
@@ -56,6 +59,15 @@ pub(super) fn is_segment_served(world: &World, id: SegmentId, stored: &Stored) -
     let roles = world.servers.iter().filter_map(|node| node.role.as_ref());
     let served = roles.filter_map(online).fold(0, |all, rows| all | rows);
     expected_rows(range, &stored.record.lost).all(|offset| served >> offset & 1 == 1)
+}
+
+/// All its replicas were taken out before its end was fixed: another segment has begun in its place.
+fn is_given_up(world: &World, segment: SegmentId) -> bool {
+    let is_open = |status| status == Status::InProgress;
+    let record = world.store.records.get(&segment).map(|stored| stored.record.status);
+    let replicas = world.store.ideal.segments.get(&segment);
+    record.is_some_and(is_open)
+        && replicas.is_some_and(|all| all.values().all(|is| *is == ReplicaState::Offline))
 }
 
 fn is_stored(world: &World, segment: SegmentId) -> bool {

@@ -1,18 +1,26 @@
 //! Models of commit.
 
+mod blocking;
 #[cfg(feature = "checker")]
 pub mod check;
+mod controllers;
 pub mod coverage;
 mod enabled;
 pub mod ending;
 pub mod fuzz;
 pub mod goal;
+pub mod holes;
 mod judge;
 pub mod model;
+pub mod reach;
+pub mod replay;
 #[cfg(feature = "checker")]
 pub mod runs;
+pub mod scenario;
 pub mod scope;
 pub mod scopes;
+mod servers;
+pub mod standing;
 pub mod tale;
 #[cfg(feature = "checker")]
 pub mod verdicts;

@@ -9,6 +9,9 @@ pub use crate::tier::Tier;
 /// The first partition; most scopes have no other.
 pub const PARTITION: PartitionId = PartitionId(0);
 
+/// How many servers a scenario has.
+pub const SERVERS: usize = 2;
+
 /// A small world and what is asked of it.
 #[derive(Clone, Debug)]
 pub struct Scope {
@@ -24,6 +27,8 @@ pub struct Scope {
     pub servers: u8,
     /// How many segments a partition has, from 1; the last one is never consumed.
     pub segments: u32,
+    /// How many of them are done, stored and served when the scope begins.
+    pub done: u32,
     /// How many rows a segment may have.
     pub rows: u64,
     /// Whether replicas may stop before that, each by its own clock.
@@ -35,6 +40,10 @@ pub struct Scope {
     pub skew: bool,
     /// Whether whoever repairs creates segments in another minute than whoever commits.
     pub two_names: bool,
+    /// More rows than this cannot be built into a copy, by anybody, ever.
+    pub buildable: Option<u64>,
+    /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
+    pub is_prompt: bool,
     /// What may happen, and how often.
     pub budget: Budget,
     /// What must be reachable from everywhere.
@@ -66,6 +75,12 @@ pub struct Budget {
     pub rewrites: u8,
     /// The operator switches the mode.
     pub toggles: u8,
+    /// The consumer of a replica cannot go on.
+    pub breaks: u8,
+    /// The operator pauses consumption; it may be resumed at any time.
+    pub pauses: u8,
+    /// Retention deletes what has become old enough.
+    pub retentions: u8,
 }
 
 /// What must be reachable from everywhere without another fault.
@@ -103,10 +118,16 @@ impl Scope {
         }
     }
 
+    /// The segment of this place in a partition's chain, named at the beginning.
+    #[must_use]
+    pub fn segment(&self, partition: PartitionId, sequence: u32) -> SegmentId {
+        SegmentId { partition, sequence, minute: 0 }
+    }
+
     /// The first segment of a partition.
     #[must_use]
     pub fn first(&self, partition: PartitionId) -> SegmentId {
-        SegmentId { partition, sequence: 0, minute: 0 }
+        self.segment(partition, 0)
     }
 
     /// The partitions.
@@ -136,6 +157,9 @@ impl Scope {
         };
         let mut parts =
             vec![mode.to_string(), format!("{} segments of {} rows", self.segments, self.rows)];
+        if self.done > 0 {
+            parts.push(format!("{} done at the beginning", self.done));
+        }
         if self.partitions > 1 {
             parts.push(format!("{} partitions", self.partitions));
         }
@@ -155,6 +179,9 @@ impl Scope {
             (budget.delays, "delay"),
             (budget.rewrites, "minion rewrite"),
             (budget.toggles, "mode switch"),
+            (budget.breaks, "consumer that breaks"),
+            (budget.pauses, "pause"),
+            (budget.retentions, "run of retention"),
         ];
         for (count, name) in counted {
             match count {
@@ -168,6 +195,12 @@ impl Scope {
         }
         if self.is_ordered {
             parts.push("ordered".into());
+        }
+        if let Some(rows) = self.buildable {
+            parts.push(format!("no copy of more than {rows} rows can be built"));
+        }
+        if self.is_prompt {
+            parts.push("transitions sent at once".into());
         }
         if self.two_names {
             parts.push("two minutes".into());

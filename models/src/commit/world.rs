@@ -30,6 +30,9 @@ pub struct World {
     pub mode: Mode,
     /// The first offset that each partition's stream still has.
     pub first: Vec<u64>,
+    /// The highest offset of each partition that was ever committed; counted only where retention may delete the record
+    /// that says it.
+    pub committed: Vec<u64>,
     /// What may still happen.
     pub left: Budget,
     /// What went wrong, if anything did.
@@ -129,6 +132,8 @@ pub enum Broken {
     Overwritten(SegmentId),
     /// Rows are recorded as lost though somebody has them.
     FalseLoss(SegmentId),
+    /// It was filled from the stream after a later one had begun.
+    FilledLate(SegmentId),
 }
 
 impl Broken {
@@ -145,6 +150,7 @@ impl Broken {
             Self::NoRecord(_) => Property::ListedHasRecord,
             Self::Overwritten(_) => Property::NoLostUpdate,
             Self::FalseLoss(_) => Property::TrueLoss,
+            Self::FilledLate(_) => Property::FilledInOrder,
         }
     }
 }
@@ -171,6 +177,12 @@ pub fn mask(rows: &Rows) -> u32 {
     let is_missing = |offset: u64| rows.missing.iter().any(|m| m.start <= offset && offset < m.end);
     let there = (rows.range.start..rows.range.end).filter(|offset| !is_missing(*offset));
     there.fold(0, |mask, offset| mask | 1 << offset)
+}
+
+/// Whether a copy was read from the stream again.
+#[must_use]
+pub fn was_read_again(crc: Crc) -> bool {
+    (builder::REINGESTION..builder::MINION).contains(&(crc.0 & 7))
 }
 
 /// The rows that a checksum stands for, one bit for each offset.

@@ -158,6 +158,24 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         Ok(())
     }
 
+    /// It is in error, and nobody is to wait for it.
+    pub(super) fn break_down(&mut self, segment: SegmentId) -> Result<(), Refusal> {
+        let consuming = |replica: &Replica| matches!(replica.work, Work::Consuming(_));
+        if !self.state.replicas.get(&segment).is_some_and(consuming) {
+            return Err(Refusal::Unfit(segment));
+        }
+        self.cancel(segment);
+        self.show(segment, ReplicaState::Error);
+        self.say_stopped(segment);
+        Ok(())
+    }
+
+    fn say_stopped(&mut self, segment: SegmentId) {
+        let Some(end) = self.memory_end(segment) else { return };
+        let body = Ask::Say(end, Kind::Stopped);
+        self.work(segment, Work::Stopping, Effect::Call(Request { segment, body }));
+    }
+
     fn report(&mut self, segment: SegmentId, reason: Option<Reason>) {
         let Some(end) = self.memory_end(segment) else { return };
         let body = Ask::Say(end, Kind::Consumed(reason));
@@ -194,6 +212,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             (Work::Reporting(reason), Outcome::Failed | Outcome::Unknown) => {
                 self.report(segment, reason);
+            }
+            (Work::Stopping, Outcome::Answered(Answer::Processed)) => {
+                self.rest(segment, Work::Idle);
+            }
+            (Work::Stopping, Outcome::Answered(_) | Outcome::Failed | Outcome::Unknown) => {
+                self.say_stopped(segment);
             }
             (Work::Starting(end), Outcome::Answered(Answer::CommitContinue)) => {
                 self.build_or_upload(segment, end);

@@ -1,14 +1,28 @@
 //! The protocol as Pinot had it, so that the checker can find what its users found.
 //!
 //! The roles are the verified ones without the guards that a variant lacks: where a guard is missing they do what
-//! upstream does. *Our reading*: [`Release::Aug2026`] and [`Release::Blocking`] follow the dossier's tree, read in its
-//! source; [`Release::Pr14741`] and [`Release::Pr14920`] follow the descriptions of the pull requests, and where these
-//! are silent the tree, less what later issues say was added after.
+//! upstream does.
 //!
-//! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, group commit (R3), partial
-//! upsert beyond its order, end of a partition group, offset auto-reset.
+//! *Our reading*: [`Release::Aug2026`] follows the dossier's tree, read in its source. [`Release::Blocking`] follows the
+//! blocking side of the same tree (dossier 0, 6.2, 6.5, 7), less what later issues say was added after; no source of
+//! that time was read. It has no reset of segments in error, no upload retry of committing ones and no clean-up, and
+//! no pauseless mode, so that in a scope of pauseless tables it commits as ever. [`Release::Pr14741`] and
+//! [`Release::Pr14920`] follow the descriptions of the pull requests, and where these are silent the tree, less what
+//! later issues say was added after.
+//!
+//! Whatever upstream adds to the ideal state goes through one function that refuses a second segment of the same place,
+//! the validator's own write included (N5): so every release keeps [`Guard::OneHead`].
+//!
+//! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, partial upsert beyond its
+//! order, topics of a table with several streams, offset auto-reset, the optional repair of single OFFLINE replicas,
+//! clean-up of temporary objects.
+//!
+//! Left out as well is group commit (R3), by which upstream writes the ideal state for all partitions of a table at
+//! once, and fails all of them where one cannot be. Here each commit writes for itself, so that the hole cannot be. By
+//! reading, what it costs upstream is a delay: a commit that fails in step 3 is finished by the validator, as after a
+//! crash in its place.
 
-use super::completion::Rules;
+use super::completion::{Mode, Rules};
 use super::controller::{self, Controller};
 use super::guard::Guard;
 use super::server::{self, Server};
@@ -17,7 +31,8 @@ use crate::guard::Weakened;
 /// A point in upstream's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Release {
-    /// Blocking commits, as before pauseless consumption.
+    /// Blocking commits, as before pauseless consumption (#14741): the three steps come at the end of a commit, when the
+    /// copy is stored or at least built.
     Blocking,
     /// #14741: pauseless consumption without disaster recovery.
     Pr14741,
@@ -47,9 +62,12 @@ impl Release {
     #[must_use]
     pub fn keeps(self) -> &'static [Guard] {
         match self {
-            Self::Blocking | Self::Pr14741 => &[Guard::NoCleanUp],
-            Self::Pr14920 => &[Guard::NoCleanUp, Guard::Reingest, Guard::ResetErrors],
+            Self::Blocking | Self::Pr14741 => &[Guard::NoCleanUp, Guard::OneHead],
+            Self::Pr14920 => {
+                &[Guard::NoCleanUp, Guard::OneHead, Guard::Reingest, Guard::ResetErrors]
+            }
             Self::Aug2026 => &[
+                Guard::OneHead,
                 Guard::Reingest,
                 Guard::ResetErrors,
                 Guard::RetryCommitting,
@@ -73,16 +91,29 @@ impl Release {
         }
     }
 
+    /// The only mode that it knows: before #14741 there was no other, whatever a table may say.
+    #[must_use]
+    pub fn only_mode(self) -> Option<Mode> {
+        (self == Self::Blocking).then_some(Mode::Blocking)
+    }
+
     /// Its controller.
     #[must_use]
     pub fn controller(self) -> Controller<Weakened<Guard>> {
-        let limits = controller::Limits::default();
-        Controller::weakened(limits, self.lacks()).with_rules(self.rules())
+        self.controller_with(self.lacks())
+    }
+
+    /// The same with other guards than it lacks: to see which of them mends what.
+    #[must_use]
+    pub fn controller_with(self, lacks: Weakened<Guard>) -> Controller<Weakened<Guard>> {
+        let controller = Controller::weakened(controller::Limits::default(), lacks);
+        controller.with_rules(self.rules()).with_only(self.only_mode())
     }
 
     /// Its server.
     #[must_use]
     pub fn server(self) -> Server<Weakened<Guard>> {
-        Server::weakened(server::Limits::default(), self.lacks())
+        let server = Server::weakened(server::Limits::default(), self.lacks());
+        server.with_only(self.only_mode())
     }
 }
