@@ -128,6 +128,8 @@ fn a_commit_is_three_steps_of_one_operation_each() {
         ControllerEffect::WriteRecord(segment(0), committing(), Expected::Version(Version(4)));
     assert_eq!(asks, [write]);
     let asks = leader.end(ControllerOutcome::Applied);
+    assert_eq!(asks, [ControllerEffect::ReadStream(PARTITION)]);
+    let asks = leader.end(ControllerOutcome::Stream(Some(100)));
     assert_eq!(asks, [ControllerEffect::ListRecords(PARTITION)]);
     let asks = leader.end(ControllerOutcome::Records(vec![(segment(0), found(committing()))]));
     let next = Record::starting_at(110, 2, 10);
@@ -150,7 +152,42 @@ fn a_lost_reply_is_resolved_by_reading() {
     assert_eq!(asks, [ControllerEffect::ReadRecord(segment(0))]);
     // It had been written: the second step follows.
     let asks = leader.end(ControllerOutcome::Record(Some(found(committing()))));
-    assert_eq!(asks, [ControllerEffect::ListRecords(PARTITION)]);
+    assert_eq!(asks, [ControllerEffect::ReadStream(PARTITION)]);
+}
+
+/// A partition that has come to its end: its last segment is closed and no other begins.
+#[test]
+fn an_ended_partition_gets_no_next_segment() {
+    let mut leader = Leader::committing();
+    leader.end(ControllerOutcome::Record(Some(found(open()))));
+    leader.end(ControllerOutcome::Applied);
+    assert_eq!(leader.end(ControllerOutcome::Stream(None)), [ControllerEffect::ReadIdeal]);
+    let ideal = listed(&[(0, ReplicaState::Consuming)]);
+    let asks = leader.end(ControllerOutcome::Ideal(ideal, Version(8)));
+    let changes = vec![Change::Set(segment(0), ReplicaState::Online)];
+    assert_eq!(asks, [ControllerEffect::WriteIdeal(Version(8), changes)]);
+    let asks = leader.end(ControllerOutcome::Applied);
+    assert_eq!(asks, [ControllerEffect::Answer(caller(S0), Answer::CommitContinue)]);
+}
+
+/// The validator does not take a stream that does not answer for one that has ended.
+#[test]
+fn a_stream_that_does_not_answer_goes_on() {
+    let asks = |outcome| {
+        let mut leader = Leader::elected();
+        let task = Task::Validate(PARTITION);
+        let asks = leader.take(ControllerEvent::Continue { task, input: input() });
+        assert_eq!(asks, Ok(vec![ControllerEffect::ReadStream(PARTITION)]));
+        assert_eq!(leader.end(outcome), [ControllerEffect::ReadIdeal]);
+        let ideal = listed(&[(0, ReplicaState::Online)]);
+        leader.end(ControllerOutcome::Ideal(ideal, Version(1)));
+        leader.end(ControllerOutcome::Records(vec![(segment(0), found(committing()))]))
+    };
+    let next = Record::starting_at(110, 2, 10);
+    let create = ControllerEffect::WriteRecord(segment(1), next, Expected::Absent);
+    assert_eq!(asks(ControllerOutcome::Failed), std::slice::from_ref(&create));
+    assert_eq!(asks(ControllerOutcome::Stream(Some(105))), [create]);
+    assert_eq!(asks(ControllerOutcome::Stream(None)), []);
 }
 
 #[test]
@@ -166,6 +203,7 @@ fn a_failed_third_step_deletes_nothing() {
     let mut leader = Leader::committing();
     leader.end(ControllerOutcome::Record(Some(found(open()))));
     leader.end(ControllerOutcome::Applied);
+    leader.end(ControllerOutcome::Unknown);
     leader.end(ControllerOutcome::Records(Vec::new()));
     leader.end(ControllerOutcome::Applied);
     let asks = leader.end(ControllerOutcome::Failed);

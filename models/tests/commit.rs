@@ -42,6 +42,20 @@ fn reingestion_brings_back_what_pauseless_alone_loses() {
     }
 }
 
+/// Where pauseless commits alone lose rows, blocking ones do not: nothing is committed before it is built. Whatever the
+/// table is set to, as before #14741 there is no other mode.
+#[test]
+fn blocking_commits_lose_nothing_there() {
+    for scope in
+        ["sane-server-crash", "sane-failed-upload", "sane-blocking-crash", "sane-blocking-upload"]
+    {
+        for property in [Property::Served, Property::Recoverable] {
+            let found = run(Variant::Upstream(Release::Blocking), scope, property);
+            assert_eq!((found.verdict, found.property), ("verified", None), "{scope}");
+        }
+    }
+}
+
 /// R1 and R2: the clean-up after a failed commit deletes the record of a segment that is listed by now.
 #[test]
 fn the_clean_up_of_2026_deletes_a_live_record() {

@@ -30,6 +30,9 @@ pub enum Change {
     SetReplica(SegmentId, ServerId, ReplicaState),
     /// A segment is listed, to be consumed by these servers.
     Add(SegmentId, Vec<ServerId>),
+    /// A segment is listed, to be consumed by the servers that the table's instance assignment gives it, as no segment
+    /// before it says which. Whoever carries it out assigns them; where there are too few, the write fails.
+    Begin(SegmentId),
     /// A segment is listed no more: its replicas are to vanish.
     Remove(SegmentId),
 }
@@ -52,6 +55,8 @@ pub enum ControllerEffect {
     WriteIdeal(Version, Vec<Change>),
     /// Read the external view.
     ReadView,
+    /// Ask the stream for a partition: whether it has one, and where it begins.
+    ReadStream(PartitionId),
     /// Move an attempt's object onto the segment's own, whatever was there (dossier 6.4).
     Promote(ObjectId),
     /// Have Helix take a replica to OFFLINE, from where it follows the ideal state again. Refused by Helix where

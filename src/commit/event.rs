@@ -96,6 +96,9 @@ pub enum ControllerOutcome {
     Ideal(IdealState, Version),
     /// The external view.
     View(View),
+    /// The first offset that the stream has of the partition. `None` if there is no such partition (any more): it has
+    /// come to its end.
+    Stream(Option<Offset>),
     /// The write, move or reset took effect.
     Applied,
     /// The record or the ideal state is not of the version expected, or there is a record already. Helix refused

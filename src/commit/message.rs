@@ -106,7 +106,7 @@ pub enum ReingestStatus {
     Conflict,
     /// 429: as many jobs run as may.
     TooMany,
-    /// 500: the server has not started, or metadata has no end yet.
+    /// 500: the server has started and Helix has not reached it yet, metadata cannot be read, or it has no end yet.
     NotReady,
 }
 

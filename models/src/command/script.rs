@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::exit::Failure;
 use crate::line::Line;
-use crate::{compaction, rebalance};
+use crate::{commit, compaction, rebalance};
 
 /// A scenario and its replays.
 #[derive(Debug)]
@@ -49,6 +49,7 @@ pub(super) struct Played {
 pub(super) fn variants() -> Vec<&'static str> {
     let mut all = compaction::replay::variants();
     all.extend(rebalance::replay::variants());
+    all.extend(commit::replay::variants());
     all.sort_unstable();
     all.dedup();
     all
@@ -61,6 +62,7 @@ pub(super) fn play(path: &Path, variant: Option<&str>) -> Result<Script, Failure
     let value: Value = serde_json::from_str(&text).map_err(|error| at(&error))?;
     match value.get("protocol").and_then(Value::as_str) {
         Some("rebalance") => of_rebalance(&text, variant).map_err(|error| at(&error)),
+        Some("commit") => of_commit(&text, variant).map_err(|error| at(&error)),
         Some("compaction") | None => of_compaction(&text, variant).map_err(|error| at(&error)),
         Some(other) => Err(at(&format!("there is no protocol {other}"))),
     }
@@ -164,6 +166,38 @@ fn told_of_rebalance(replayed: rebalance::replay::Replayed) -> Replayed {
         variant: replayed.variant,
         steps: steps.collect(),
         ending: ending.into_iter().map(|(bad, line)| (bad.then_some(true), line)).collect(),
+        differences: replayed.differences.unwrap_or_default(),
+    }
+}
+
+fn of_commit(text: &str, variant: Option<&str>) -> Result<Script, String> {
+    use commit::replay::replay;
+    let scenario = commit::scenario::Scenario::parse(text).map_err(|error| error.to_string())?;
+    let names = chosen(scenario.variants(), variant)?;
+    let replays: Vec<_> = names.iter().filter_map(|name| replay(&scenario, name)).collect();
+    let data = serde_json::json!({ "scenario": scenario.name, "replays": replays });
+    Ok(Script {
+        steps: scenario.steps.iter().map(|step| format!("{}: {}", step.label, step.says)).collect(),
+        replays: replays.into_iter().map(told_of_commit).collect(),
+        name: format!("{}: {}", scenario.name, scenario.title),
+        story: scenario.story,
+        data,
+    })
+}
+
+fn told_of_commit(replayed: commit::replay::Replayed) -> Replayed {
+    let refused = |step: &commit::replay::Played| {
+        let reason = step.reason.as_deref().unwrap_or("it does not come to it");
+        format!(" by {}: {reason}", step.refused_by.join(", "))
+    };
+    let steps = replayed
+        .steps
+        .into_iter()
+        .map(|step| Played { refused: (!step.done).then(|| refused(&step)), lines: step.lines });
+    Replayed {
+        variant: replayed.variant,
+        steps: steps.collect(),
+        ending: commit::ending::told(&replayed.outcome),
         differences: replayed.differences.unwrap_or_default(),
     }
 }

@@ -14,6 +14,7 @@ use surehold::guard::Guards;
 use surehold::{Issued, Machine};
 
 use super::model::{Context, Fate, Model, OLD_MS};
+use super::scope::SERVERS;
 use super::world::{Pending, Stored, World};
 
 impl<V: Guards<Guard>> Model<V> {
@@ -153,6 +154,7 @@ impl<V: Guards<Guard>> Model<V> {
                 Some(ControllerOutcome::Ideal(store.ideal.clone(), store.ideal_version))
             }
             ControllerEffect::ReadView => Some(ControllerOutcome::View(store.view.clone())),
+            ControllerEffect::ReadStream(_) => Some(ControllerOutcome::Stream(Some(world.first))),
             ControllerEffect::WriteRecord(..)
             | ControllerEffect::DeleteRecord(_)
             | ControllerEffect::WriteIdeal(..)
@@ -260,6 +262,7 @@ impl<V: Guards<Guard>> Model<V> {
             | ControllerEffect::ListRecords(_)
             | ControllerEffect::ReadIdeal
             | ControllerEffect::ReadView
+            | ControllerEffect::ReadStream(_)
             | ControllerEffect::Call(_)
             | ControllerEffect::Answer(..) => return None,
         };
@@ -363,6 +366,10 @@ fn apply(ideal: &mut IdealState, change: Change) {
             if let Some(replicas) = ideal.segments.get_mut(&segment) {
                 replicas.insert(server, state);
             }
+        }
+        Change::Begin(segment) => {
+            let servers = (0..SERVERS as u16).map(ServerId).collect();
+            apply(ideal, Change::Add(segment, servers));
         }
         Change::Add(segment, servers) => {
             let mut replicas = Table::new();

@@ -23,7 +23,7 @@ pub struct Coverage {
     counts: Vec<AtomicU64>,
 }
 
-const NAMES: [&str; 62] = [
+const NAMES: [&str; 63] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -37,6 +37,7 @@ const NAMES: [&str; 62] = [
     "reingest: 200",
     "reingest: 404",
     "reingest: 409",
+    "reingest: 500",
     "refused: busy",
     "supplies: yes",
     "supplies: no",
@@ -257,6 +258,7 @@ fn step_of(effect: &ControllerEffect, is_task: bool) -> Option<&'static str> {
         | ControllerEffect::ListRecords(_)
         | ControllerEffect::ReadIdeal
         | ControllerEffect::ReadView
+        | ControllerEffect::ReadStream(_)
         | ControllerEffect::Promote(_)
         | ControllerEffect::Reset(..)
         | ControllerEffect::Call(_)
@@ -271,7 +273,7 @@ fn step_under_way(errand: &Errand) -> Option<&'static str> {
         Stage::Reading | Stage::Closing | Stage::Storing | Stage::Promoting => {
             Some(if errand.cargo.is_some() { "done" } else { "step 1" })
         }
-        Stage::Finding | Stage::Creating(_) => Some("step 2"),
+        Stage::Streaming | Stage::Pausing | Stage::Finding | Stage::Creating(_) => Some("step 2"),
         Stage::Ageing(_) | Stage::Listing(_) | Stage::Switching { .. } => Some("step 3"),
         Stage::Making
         | Stage::CleaningUp { .. }

@@ -6,6 +6,7 @@ use surehold::commit::object::Status;
 use surehold::guard::Guards;
 
 use super::model::Model;
+use super::scenario::Outcome;
 use super::scope::{Goal, server_name};
 use super::tale::name;
 use super::world::{Broken, World};
@@ -66,4 +67,43 @@ pub fn breach(broken: Broken) -> String {
             format!("{} was read again after a later segment had begun", name(id))
         }
     }
+}
+
+/// How a replay ends, line by line: whether that is bad, `None` being neither.
+#[must_use]
+pub fn told(outcome: &Outcome) -> Vec<(Option<bool>, String)> {
+    let mut lines = Vec::new();
+    for (name, stands) in outcome.segments.iter().flatten() {
+        lines.push((None, format!("at the end: {name} is {stands}")));
+    }
+    match (outcome.unserved.as_deref(), outcome.lost.as_deref()) {
+        (Some([]), _) => {
+            lines.push((Some(false), "every committed row is or will be served".into()));
+        }
+        (Some(unserved), lost) => {
+            let unserved = unserved.join(", ");
+            lines.push((Some(true), format!("for ever served by nobody: rows {unserved}")));
+            let lost = lost.filter(|lost| !lost.is_empty());
+            lines.extend(lost.map(|lost| (Some(true), format!("lost: rows {}", lost.join(", ")))));
+        }
+        (None, _) => lines.push((Some(true), "what is never served was not found out".into())),
+    }
+    for twice in outcome.twice.iter().flatten() {
+        lines.push((Some(true), format!("served twice: rows {twice}")));
+    }
+    match outcome.settles {
+        Some(true) => lines.push((Some(false), "all comes to rest".into())),
+        Some(false) => lines.push((
+            Some(true),
+            format!(
+                "from here, without another fault, this is out of reach: {}",
+                Goal::Settled.says()
+            ),
+        )),
+        None => lines.push((Some(true), "whether it comes to rest was not found out".into())),
+    }
+    for broken in outcome.broken.iter().flatten() {
+        lines.push((Some(true), format!("broken: {broken}")));
+    }
+    lines
 }

@@ -1,5 +1,6 @@
 //! Models of commit.
 
+mod blocking;
 #[cfg(feature = "checker")]
 pub mod check;
 mod controllers;
@@ -10,11 +11,15 @@ pub mod goal;
 pub mod holes;
 mod judge;
 pub mod model;
+pub mod reach;
+pub mod replay;
 #[cfg(feature = "checker")]
 pub mod runs;
+pub mod scenario;
 pub mod scope;
 pub mod scopes;
 mod servers;
+pub mod standing;
 pub mod tale;
 #[cfg(feature = "checker")]
 pub mod verdicts;

@@ -80,7 +80,7 @@ impl Protocol for Commit {
 
     fn release_says(release: Release) -> &'static str {
         match release {
-            Release::Blocking => "Pinot with blocking commits.",
+            Release::Blocking => "With blocking commits only, as before #14741; our reading of it.",
             Release::Pr14741 => {
                 "With pauseless consumption of #14741, without disaster recovery; our reading of it."
             }

@@ -34,6 +34,7 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         two_names: false,
         buildable: None,
         is_prompt: false,
+        strays: false,
         budget,
         goal: Some(Goal::Settled),
         tier: Tier::Ci,
@@ -64,7 +65,8 @@ pub fn all() -> Vec<Scope> {
         Some(Scope { name, skew: false, tier: Tier::Upstream, ..scope.clone() })
     });
     let sane: Vec<_> = sane.collect();
-    ours.into_iter().chain(sane).collect()
+    let blocking = super::blocking::scopes(&ours);
+    ours.into_iter().chain(sane).chain(blocking).collect()
 }
 
 /// The name of a scope of ours with sane clocks, in which upstream's variants are run.
@@ -289,6 +291,14 @@ fn ours() -> Vec<Scope> {
                 "Retention runs while consumption is paused, and the last segment was replaced by a minion (R12).",
                 Budget { rewrites: 1, pauses: 1, retentions: 1, ..NONE },
             ))
+        },
+        Scope {
+            strays: true,
+            ..base(
+                "leader-unheard",
+                "Another controller leads, and servers have not heard of it.",
+                Budget { leaders: 1, ..NONE },
+            )
         },
         base(
             "broken-consumers",

@@ -15,25 +15,32 @@ pub use crate::line::Line;
 #[derive(Debug, Default)]
 pub struct Tale {
     lines: Option<Vec<Line>>,
+    heard: Vec<(u8, Answer)>,
 }
 
 impl Tale {
     /// A story nobody hears.
     #[must_use]
     pub fn untold() -> Self {
-        Self { lines: None }
+        Self::default()
     }
 
     /// A story.
     #[must_use]
     pub fn told() -> Self {
-        Self { lines: Some(Vec::new()) }
+        Self { lines: Some(Vec::new()), heard: Vec::new() }
     }
 
     /// Its lines.
     #[must_use]
     pub fn into_lines(self) -> Vec<Line> {
         self.lines.unwrap_or_default()
+    }
+
+    /// The answers that were given to servers, lost ones as well; of a story that is told.
+    #[must_use]
+    pub fn heard(&self) -> &[(u8, Answer)] {
+        &self.heard
     }
 
     fn add(&mut self, note: impl FnOnce() -> String) {
@@ -61,6 +68,9 @@ impl Tale {
     }
 
     pub(super) fn answers(&mut self, server: u8, answer: Answer, lost: bool) {
+        if self.lines.is_some() {
+            self.heard.push((server, answer));
+        }
         self.add(|| {
             let lost = if lost { " (lost)" } else { "" };
             format!("{} is answered {}{lost}", server_name(server.into()), answer_name(answer))
@@ -220,6 +230,7 @@ fn is_read(effect: &ControllerEffect) -> bool {
             | ControllerEffect::ListRecords(_)
             | ControllerEffect::ReadIdeal
             | ControllerEffect::ReadView
+            | ControllerEffect::ReadStream(_)
     )
 }
 
@@ -244,6 +255,7 @@ fn of_controller(effect: &ControllerEffect) -> String {
             format!("writes the ideal state: {}", all.join(", "))
         }
         ControllerEffect::ReadView => "reads the view".into(),
+        ControllerEffect::ReadStream(_) => "asks the stream where it begins".into(),
         ControllerEffect::Promote(object) => {
             format!("moves {} onto the segment's own", object_text(*object))
         }
@@ -281,7 +293,7 @@ fn change_text(change: &Change) -> String {
         Change::SetReplica(id, server, state) => {
             format!("{} {} on {}", name(*id), state_name(*state), server_name(server.0))
         }
-        Change::Add(id, _) => format!("{} CONSUMING", name(*id)),
+        Change::Add(id, _) | Change::Begin(id) => format!("{} CONSUMING", name(*id)),
         Change::Remove(id) => format!("{} no more", name(*id)),
     }
 }

@@ -49,16 +49,28 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Stage::Making, Outcome::Record(found)) => self.made(segment, errand, found),
             (Stage::Promoting, Outcome::Applied) => self.promoted(segment, errand),
             (Stage::Reading, Outcome::Record(found)) => self.decide(segment, errand, found?),
-            (Stage::Closing, Outcome::Applied) => self.find_next(segment, errand),
+            (Stage::Closing, Outcome::Applied) => self.ask_stream(segment, errand),
             (Stage::Storing, Outcome::Applied) => self.end(segment, errand, true),
             (Stage::Closing | Stage::Storing, Outcome::Precondition | Outcome::Unknown) => {
                 self.look_again(segment, errand);
             }
+            (Stage::Streaming, Outcome::Stream(None)) => self.switch(segment, errand, None),
+            (Stage::Streaming, Outcome::Stream(Some(_)) | Outcome::Failed | Outcome::Unknown) => {
+                self.find_next(segment, errand);
+            }
+            (Stage::Pausing, Outcome::Ideal(ideal, _)) if ideal.is_paused => {
+                self.switch(segment, errand, None);
+            }
+            (Stage::Pausing, Outcome::Ideal(..)) => {
+                let next = after(segment, errand.minute);
+                self.create(segment, errand, next);
+            }
             (Stage::Finding, Outcome::Records(records)) => {
                 self.found_next(segment, errand, &records);
             }
-            (Stage::Creating(next), Outcome::Applied) => self.switch(segment, errand, next),
-            (Stage::Creating(next), Outcome::Precondition) => self.switch(segment, errand, next),
+            (Stage::Creating(next), Outcome::Applied | Outcome::Precondition) => {
+                self.switch(segment, errand, Some(next));
+            }
             (Stage::Creating(next), Outcome::Unknown) => {
                 if self.judge.applies(Guard::DoneAgain) {
                     self.create(segment, errand, next);
@@ -77,10 +89,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.list(segment, errand, next, &ideal, version);
             }
             (Stage::Switching { next, begins }, Outcome::Applied) => {
-                if begins || self.judge.keeps(Guard::NoCleanUp) {
-                    self.end(segment, errand, true);
-                } else {
-                    self.clean_up(segment, errand, next, true);
+                match next.filter(|_| !begins && !self.judge.keeps(Guard::NoCleanUp)) {
+                    Some(next) => self.clean_up(segment, errand, next, true),
+                    None => self.end(segment, errand, true),
                 }
             }
             // Upstream tries again on any error, and so reads what came of it.
@@ -115,6 +126,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 | Outcome::Records(_)
                 | Outcome::Ideal(..)
                 | Outcome::View(_)
+                | Outcome::Stream(_)
                 | Outcome::Applied
                 | Outcome::Reported(_),
             ) => return None,
@@ -150,9 +162,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// A commit that fails after its next segment's record was created takes it back, upstream (#17707).
     fn fail(&mut self, segment: SegmentId, errand: Errand) {
         let next = match errand.stage {
-            Stage::Ageing(next) | Stage::Listing(next) | Stage::Switching { next, .. } => {
-                Some(next)
-            }
+            Stage::Ageing(next) | Stage::Listing(next) | Stage::Switching { next, .. } => next,
             _ => None,
         };
         match next {
@@ -220,7 +230,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 if errand.cargo.is_some() && self.mode(segment) == Mode::Pauseless {
                     self.end(segment, errand, true);
                 } else {
-                    self.find_next(segment, errand);
+                    self.ask_stream(segment, errand);
                 }
             }
             None => self.fail(segment, errand),
@@ -283,14 +293,22 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    /// Step 2. A record that an earlier attempt has left is used again.
+    /// Step 2. A partition that has come to its end has no next segment; one of which the stream says nothing is taken
+    /// to go on (dossier 6.5).
+    fn ask_stream(&mut self, segment: SegmentId, errand: Errand) {
+        let effect = Effect::ReadStream(segment.partition);
+        self.proceed(segment, errand, Stage::Streaming, effect);
+    }
+
+    /// A record that an earlier attempt has left is used again, and one is made even while consumption is paused: it
+    /// waits to be listed. Upstream makes none then.
     fn find_next(&mut self, segment: SegmentId, errand: Errand) {
-        if self.judge.keeps(Guard::ListedOnly) {
-            let effect = Effect::ListRecords(segment.partition);
-            return self.proceed(segment, errand, Stage::Finding, effect);
-        }
-        let next = after(segment, errand.minute);
-        self.create(segment, errand, next);
+        let (stage, effect) = if self.judge.keeps(Guard::ListedOnly) {
+            (Stage::Finding, Effect::ListRecords(segment.partition))
+        } else {
+            (Stage::Pausing, Effect::ReadIdeal)
+        };
+        self.proceed(segment, errand, stage, effect);
     }
 
     fn found_next(&mut self, segment: SegmentId, errand: Errand, records: &[(SegmentId, Found)]) {
@@ -298,7 +316,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         match reusable(segment, end, records) {
             Some(next) => {
                 self.judge.applies(Guard::ListedOnly);
-                self.switch(segment, errand, next);
+                self.switch(segment, errand, Some(next));
             }
             None => {
                 let next = after(segment, errand.minute);
@@ -322,7 +340,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     /// Step 3. Upstream refuses it where the segment's record has become too old meanwhile.
-    fn switch(&mut self, segment: SegmentId, errand: Errand, next: SegmentId) {
+    fn switch(&mut self, segment: SegmentId, errand: Errand, next: Option<SegmentId>) {
         let (stage, effect) = if self.judge.keeps(Guard::NoAgeRefusal) {
             (Stage::Listing(next), Effect::ReadIdeal)
         } else {
@@ -335,7 +353,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         &mut self,
         segment: SegmentId,
         errand: Errand,
-        next: SegmentId,
+        next: Option<SegmentId>,
         ideal: &IdealState,
         version: Version,
     ) {
@@ -347,14 +365,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.fail(segment, errand);
             };
         }
-        if is_duplicate(ideal, next) {
+        if next.is_some_and(|next| is_duplicate(ideal, next)) {
             return self.fail(segment, errand);
         }
         let mut changes = vec![Change::Set(segment, ReplicaState::Online)];
-        let begins = !ideal.is_paused;
-        if begins {
-            changes.push(Change::Add(next, servers(ideal, segment)));
-        }
+        let listed = next.filter(|_| !ideal.is_paused);
+        let begins = listed.is_some();
+        changes.extend(listed.map(|next| Change::Add(next, servers(ideal, segment))));
         let effect = Effect::WriteIdeal(version, changes);
         self.proceed(segment, errand, Stage::Switching { next, begins }, effect);
     }

@@ -16,12 +16,14 @@ mod validate;
 pub use state::{Durable, State};
 
 use self::state::{Chore, Errand, Owed, Repair, Retain, Retry, Stage, Validate};
+#[cfg(feature = "weaken")]
+use super::completion::Mode;
 use super::completion::{self, Answer, Completion, Message, Rule, Rules, Said};
 use super::effect::ControllerEffect as Effect;
 use super::event::{ControllerEvent as Event, ControllerOutcome as Outcome, Input, Refusal, Task};
 use super::guard::Guard;
 use super::message::{Ask, Caller, Request};
-use super::object::{Record, SegmentId, ServerId};
+use super::object::{Record, SegmentId, ServerId, TableConfig};
 use crate::guard::{Guards, Judge, Verified};
 use crate::machine::{EffectId, Issued, Machine, Step, Stepped};
 
@@ -49,6 +51,9 @@ pub struct Controller<V = Verified> {
     /// The rules of the completion machine, where they are not those that the guards say.
     #[cfg(feature = "weaken")]
     rules: Option<Rules>,
+    /// The only mode that it knows, whatever the table says.
+    #[cfg(feature = "weaken")]
+    only: Option<Mode>,
 }
 
 impl Controller {
@@ -60,6 +65,8 @@ impl Controller {
             guards: Verified,
             #[cfg(feature = "weaken")]
             rules: None,
+            #[cfg(feature = "weaken")]
+            only: None,
         }
     }
 }
@@ -69,7 +76,7 @@ impl Controller<crate::guard::Weakened<Guard>> {
     /// A controller without some guards, to see what they are for.
     #[must_use]
     pub fn weakened(limits: Limits, guards: crate::guard::Weakened<Guard>) -> Self {
-        Self { limits, guards, rules: None }
+        Self { limits, guards, rules: None, only: None }
     }
 
     /// The same with a completion machine of its own.
@@ -77,9 +84,22 @@ impl Controller<crate::guard::Weakened<Guard>> {
     pub(super) fn with_rules(self, rules: Rules) -> Self {
         Self { rules: Some(rules), ..self }
     }
+
+    /// The same, if it knows no mode but this.
+    #[must_use]
+    pub(super) fn with_only(self, only: Option<Mode>) -> Self {
+        Self { only, ..self }
+    }
 }
 
 impl<V: Guards<Guard>> Controller<V> {
+    /// The table as this controller runs it.
+    fn as_run(&self, table: TableConfig) -> TableConfig {
+        #[cfg(feature = "weaken")]
+        let table = TableConfig { mode: self.only.unwrap_or(table.mode), ..table };
+        table
+    }
+
     fn completion(&self) -> Completion {
         let by_guards = Rules::keeping(|rule| {
             self.guards.keeps(match rule {
@@ -115,7 +135,7 @@ impl<V: Guards<Guard>> Machine for Controller<V> {
             Event::Continue { task, input } => turn.begin(task, input)?,
             Event::Received { caller, request, input } => turn.received(caller, request, input)?,
             Event::Outcome { id, outcome } => turn.outcome(id, outcome)?,
-            Event::Configured(table) => turn.state.durable.table = table,
+            Event::Configured(table) => turn.state.durable.table = self.as_run(table),
             Event::Elected => turn.state.leads = true,
             Event::Deposed => turn.state.leads = false,
         }
@@ -124,7 +144,7 @@ impl<V: Guards<Guard>> Machine for Controller<V> {
 
     /// It knows of no commit, no machine and no task.
     fn recover(&self, durable: Durable) -> State {
-        State::started(durable)
+        State::started(Durable { table: self.as_run(durable.table), ..durable })
     }
 }
 
@@ -146,7 +166,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             return Err(Refusal::UnderWay(task));
         }
         let (chore, effect) = match task {
-            Task::Validate(_) => (Chore::Validate(Validate::Ideal(input)), Effect::ReadIdeal),
+            Task::Validate(partition) => {
+                (Chore::Validate(Validate::Stream(input)), Effect::ReadStream(partition))
+            }
             Task::Repair(_) => (Chore::Repair(Repair::Ideal(input.pick)), Effect::ReadIdeal),
             Task::Retry(partition) => {
                 (Chore::Retry(Retry::Records(input)), Effect::ListRecords(partition))

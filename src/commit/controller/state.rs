@@ -5,8 +5,8 @@ use super::super::effect::Change;
 use super::super::event::{Found, Input, Task};
 use super::super::message::Caller;
 use super::super::object::{
-    ControllerId, IdealState, Location, ObjectId, Range, Record, Sealed, SegmentId, ServerId,
-    TableConfig, Version, View,
+    ControllerId, IdealState, Location, ObjectId, Offset, Range, Record, Sealed, SegmentId,
+    ServerId, TableConfig, Version, View,
 };
 use crate::collections::Table;
 
@@ -110,6 +110,12 @@ impl State {
         matches!(self.outstanding.get(&number), Some(Owed::Chore(_)))
     }
 
+    /// What an outstanding effect is for.
+    #[must_use]
+    pub fn owes(&self, number: u16) -> Option<Owed> {
+        self.outstanding.get(&number).copied()
+    }
+
     /// Whether nothing is under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
@@ -125,7 +131,7 @@ impl State {
             RefillStage::Reading | RefillStage::Writing | RefillStage::Viewing => None,
         });
         let of_chores = self.chores.values().filter_map(|chore| match chore {
-            Chore::Validate(Validate::Records(_, _, version))
+            Chore::Validate(Validate::Records(_, _, _, version))
             | Chore::Validate(Validate::Creating(version, _))
             | Chore::Retain(Retain::Records(_, _, version)) => Some((None, *version)),
             Chore::Retry(Retry::View(stale) | Retry::Uploading(stale)) => {
@@ -133,7 +139,7 @@ impl State {
             }
             Chore::Retry(Retry::Promoting(write)) => Some((Some(write.segment), write.version)),
             Chore::Retry(Retry::Records(_) | Retry::Writing(_))
-            | Chore::Validate(Validate::Ideal(_) | Validate::Writing)
+            | Chore::Validate(Validate::Stream(_) | Validate::Ideal(..) | Validate::Writing)
             | Chore::Retain(Retain::Ideal(_) | Retain::Delisting(_) | Retain::Deleting(_))
             | Chore::Repair(_) => None,
         });
@@ -180,18 +186,22 @@ pub enum Stage {
     Closing,
     /// It makes a committing segment done.
     Storing,
+    /// Step 2: it asks whether the stream has more of the partition.
+    Streaming,
+    /// Step 2, upstream alone: it reads whether consumption is paused.
+    Pausing,
     /// Step 2: it looks for a record of the next segment that is there already.
     Finding,
     /// Step 2: it creates the next segment's record.
     Creating(SegmentId),
     /// Step 3, upstream alone: it reads how old the segment's record is.
-    Ageing(SegmentId),
+    Ageing(Option<SegmentId>),
     /// Step 3: it reads the ideal state.
-    Listing(SegmentId),
+    Listing(Option<SegmentId>),
     /// Step 3: it writes the ideal state.
     Switching {
-        /// The next segment.
-        next: SegmentId,
+        /// The next segment, if there is to be one.
+        next: Option<SegmentId>,
         /// Whether it is among what is written: not while consumption is paused.
         begins: bool,
     },
@@ -258,14 +268,29 @@ pub enum Chore {
     Retain(Retain),
 }
 
+/// What the stream said of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Begins {
+    /// It begins here.
+    At(Offset),
+    /// There is none, or none any more.
+    Nowhere,
+    /// Where does not matter, as something of it is listed; or it did not answer, and then what metadata knows of goes on
+    /// (dossier 6.5).
+    Somewhere,
+}
+
 /// How far the validator is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Validate {
+    /// It asks where the stream begins, and whether it has the partition at all.
+    Stream(Input),
     /// It reads the ideal state.
-    Ideal(Input),
+    Ideal(Input, Begins),
     /// It reads the records.
-    Records(Input, IdealState, Version),
+    Records(Input, Begins, IdealState, Version),
     /// It creates a record.
     Creating(Version, Vec<Change>),
     /// It writes the ideal state.

@@ -9,12 +9,20 @@ use super::super::event::{ControllerOutcome as Outcome, Found, Input, Task};
 use super::super::guard::Guard;
 use super::super::invariant::second_head;
 use super::super::object::{
-    IdealState, Record, ReplicaState, Replicas, SegmentId, Status, Version,
+    IdealState, PartitionId, Record, ReplicaState, Replicas, SegmentId, Status, Version,
 };
 use super::Turn;
 use super::commit::{after, is_duplicate, reusable, servers};
-use super::state::{Chore, Validate as Stage};
+use super::state::{Begins, Chore, Validate as Stage};
 use crate::guard::Guards;
+
+/// The last segment of a partition, as it was found.
+struct Last<'a> {
+    id: SegmentId,
+    record: &'a Record,
+    age_ms: u64,
+    replicas: &'a Replicas,
+}
 
 /// What is to be done.
 struct Plan {
@@ -28,13 +36,27 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     pub(super) fn validate(&mut self, task: Task, stage: Stage, outcome: Outcome) -> Option<()> {
         let Task::Validate(partition) = task else { return None };
         match (stage, outcome) {
-            (Stage::Ideal(input), Outcome::Ideal(ideal, version)) => {
-                let stage = Stage::Records(input, ideal, version);
+            (Stage::Stream(input), outcome) => {
+                let begins = match outcome {
+                    Outcome::Stream(Some(first)) => Begins::At(first),
+                    Outcome::Stream(None) => Begins::Nowhere,
+                    Outcome::Failed | Outcome::Unknown => Begins::Somewhere,
+                    _ => return None,
+                };
+                self.go_on(task, Chore::Validate(Stage::Ideal(input, begins)), Effect::ReadIdeal);
+            }
+            (Stage::Ideal(input, begins), Outcome::Ideal(ideal, version)) => {
+                let is_listed = ideal.of(partition).next().is_some();
+                let begins = match begins {
+                    Begins::At(_) if is_listed => Begins::Somewhere,
+                    Begins::At(_) | Begins::Somewhere | Begins::Nowhere => begins,
+                };
+                let stage = Stage::Records(input, begins, ideal, version);
                 let effect = Effect::ListRecords(partition);
                 self.go_on(task, Chore::Validate(stage), effect);
             }
-            (Stage::Records(input, ideal, version), Outcome::Records(records)) => {
-                if let Some(plan) = self.plan(task, input, &ideal, &records) {
+            (Stage::Records(input, begins, ideal, version), Outcome::Records(records)) => {
+                if let Some(plan) = self.plan(partition, input, begins, &ideal, &records) {
                     self.follow(task, plan, version);
                 }
             }
@@ -66,12 +88,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn plan(
         &mut self,
-        task: Task,
+        partition: PartitionId,
         input: Input,
+        begins: Begins,
         ideal: &IdealState,
         records: &[(SegmentId, Found)],
     ) -> Option<Plan> {
-        let Task::Validate(partition) = task else { return None };
         // Either fails the run for the whole table, upstream as well (dossier 9.1).
         let recorded = |id| records.iter().any(|(other, _)| *other == id);
         let unrecorded = ideal.of(partition).any(|(id, _)| !recorded(id));
@@ -82,13 +104,18 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let highest_listed = || records.iter().rfind(|(id, _)| listed(id));
         let highest = records.last();
         let latest = if self.judge.keeps(Guard::ListedOnly) { highest_listed() } else { highest };
-        let (id, found) = latest?;
+        let Some((id, found)) = latest.or(highest) else {
+            return self.first_of(partition, input, begins);
+        };
         let plan = match ideal.segments.get(id) {
-            Some(replicas) => self.latest_is_listed(*id, found, replicas, input, ideal, records),
+            Some(replicas) => {
+                let last = Last { id: *id, record: &found.record, age_ms: found.age_ms, replicas };
+                self.latest_is_listed(&last, input, begins, ideal, records)
+            }
             None => self.list_orphan(*id, found, ideal, partition),
         }?;
         let doubled = plan.changes.iter().any(|change| match change {
-            Change::Add(next, _) => is_duplicate(ideal, *next),
+            Change::Add(next, _) | Change::Begin(next) => is_duplicate(ideal, *next),
             Change::Set(..) | Change::SetReplica(..) | Change::Remove(_) => false,
         });
         self.judge.demands(Guard::OneHead, !doubled).then_some(plan)
@@ -96,19 +123,18 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn latest_is_listed(
         &mut self,
-        id: SegmentId,
-        found: &Found,
-        replicas: &Replicas,
+        last: &Last<'_>,
         input: Input,
+        begins: Begins,
         ideal: &IdealState,
         records: &[(SegmentId, Found)],
     ) -> Option<Plan> {
-        let record = &found.record;
+        let Last { id, record, age_ms, replicas } = *last;
         let all = |state| replicas.values().all(|is| *is == state);
         let consuming = replicas.values().any(|is| *is == ReplicaState::Consuming);
         let start = if consuming {
             // Rules 1 and 2.
-            let left = found.age_ms > self.limits.age_limit_ms && self.is_past(record.status);
+            let left = age_ms > self.limits.age_limit_ms && self.is_past(record.status);
             left.then_some(record.end?)?
         } else if all(ReplicaState::Offline) {
             record.start
@@ -117,11 +143,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         } else {
             return None;
         };
-        let (next, create) = self.next_of(id, record, start, input, records);
         let mut changes = Vec::new();
         if consuming {
             changes.push(Change::Set(id, ReplicaState::Online));
         }
+        if begins == Begins::Nowhere {
+            return consuming.then_some(Plan { create: None, changes });
+        }
+        let (next, create) = self.next_of(id, record, start, input, records);
         changes.push(Change::Add(next, servers(ideal, id)));
         Some(Plan { create, changes })
     }
@@ -154,13 +183,23 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         (next, Some((next, record.successor(start))))
     }
 
-    /// Rule 4, upstream alone: the last record is not listed.
+    /// Rule 5: the stream has a partition that nothing is known of.
+    fn first_of(&self, partition: PartitionId, input: Input, begins: Begins) -> Option<Plan> {
+        let Begins::At(start) = begins else { return None };
+        let table = self.state.durable.table;
+        let first = SegmentId { partition, sequence: 0, minute: input.minute };
+        let record = Record::starting_at(start, table.replicas, table.row_limit);
+        Some(Plan { create: Some((first, record)), changes: vec![Change::Begin(first)] })
+    }
+
+    /// Rule 4: the last record is not listed. Upstream lists it whatever else is; the verified protocol comes here only
+    /// where nothing of the partition is listed.
     fn list_orphan(
         &mut self,
         id: SegmentId,
         found: &Found,
         ideal: &IdealState,
-        partition: super::super::object::PartitionId,
+        partition: PartitionId,
     ) -> Option<Plan> {
         let left = found.age_ms > self.limits.age_limit_ms;
         if !left || found.record.status != Status::InProgress {
@@ -168,12 +207,16 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
         let consuming =
             |(other, _): &(SegmentId, &Replicas)| ideal.has(*other, ReplicaState::Consuming);
-        let previous = ideal.of(partition).find(consuming).map(|(previous, _)| previous);
-        // Without one upstream only counts a loss, and lists the orphan all the same.
-        let (last, _) = ideal.of(partition).last()?;
-        let mut changes: Vec<_> =
-            previous.map(|id| Change::Set(id, ReplicaState::Online)).into_iter().collect();
-        changes.push(Change::Add(id, servers(ideal, last)));
+        let add = |like: SegmentId| Change::Add(id, servers(ideal, like));
+        let last = ideal.of(partition).last();
+        let changes = match (ideal.of(partition).find(consuming), last) {
+            (Some((previous, _)), _) => {
+                vec![Change::Set(previous, ReplicaState::Online), add(previous)]
+            }
+            // Upstream only counts a loss, and lists the orphan all the same.
+            (None, Some((last, _))) => vec![add(last)],
+            (None, None) => vec![Change::Begin(id)],
+        };
         Some(Plan { create: None, changes })
     }
 }

@@ -60,8 +60,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         Some(())
     }
 
+    /// What is known at once is answered at once; what metadata says, once it has been read. Who is at work already is
+    /// told so even where the limit is reached, so that a second request for a segment never looks like a refusal of it.
     fn reingest(&mut self, caller: Caller<ControllerId>, segment: SegmentId) {
-        let refused = if !self.state.replicas.contains_key(&segment) {
+        let refused = if !self.state.is_initialised {
+            Some(ReingestStatus::NotReady)
+        } else if !self.state.replicas.contains_key(&segment) {
             Some(ReingestStatus::NotFound)
         } else if self.state.jobs.contains_key(&segment) {
             Some(ReingestStatus::Conflict)

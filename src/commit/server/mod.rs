@@ -11,6 +11,7 @@ pub mod state;
 pub use state::{Durable, State};
 
 use self::state::{Owed, Work};
+use super::completion::Mode;
 use super::effect::ServerEffect as Effect;
 use super::event::{Refusal, ServerEvent as Event, ServerOutcome as Outcome};
 use super::guard::Guard;
@@ -39,13 +40,21 @@ impl Default for Limits {
 pub struct Server<V = Verified> {
     limits: Limits,
     guards: V,
+    /// The only mode that it knows, whatever the table says.
+    #[cfg(feature = "weaken")]
+    only: Option<Mode>,
 }
 
 impl Server {
     /// A server that keeps every guard.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { limits, guards: Verified }
+        Self {
+            limits,
+            guards: Verified,
+            #[cfg(feature = "weaken")]
+            only: None,
+        }
     }
 }
 
@@ -54,7 +63,22 @@ impl Server<crate::guard::Weakened<Guard>> {
     /// A server without some guards, to see what they are for.
     #[must_use]
     pub fn weakened(limits: Limits, guards: crate::guard::Weakened<Guard>) -> Self {
-        Self { limits, guards }
+        Self { limits, guards, only: None }
+    }
+
+    /// The same, if it knows no mode but this.
+    #[must_use]
+    pub(super) fn with_only(self, only: Option<Mode>) -> Self {
+        Self { only, ..self }
+    }
+}
+
+impl<V> Server<V> {
+    /// The mode as this server runs it.
+    fn as_run(&self, mode: Mode) -> Mode {
+        #[cfg(feature = "weaken")]
+        let mode = self.only.unwrap_or(mode);
+        mode
     }
 }
 
@@ -74,13 +98,16 @@ impl<V: Guards<Guard>> Machine for Server<V> {
             effects: Vec::new(),
         };
         match event {
-            Event::Transition(segment, to) => turn.transition(segment, to)?,
+            Event::Transition(segment, to) => {
+                turn.transition(segment, to)?;
+                turn.state.is_initialised = true;
+            }
             Event::Stop(segment, reason) => turn.stop(segment, reason)?,
             Event::GiveUp(segment) => turn.give_up(segment)?,
             Event::Break(segment) => turn.break_down(segment)?,
             Event::Received { caller, order, attempt } => turn.received(caller, order, attempt),
             Event::Outcome { id, outcome } => turn.outcome(id, outcome)?,
-            Event::Configured(mode) => turn.state.durable.mode = mode,
+            Event::Configured(mode) => turn.state.durable.mode = self.as_run(mode),
         }
         turn.start_builds();
         Ok(Step { state: turn.state, effects: turn.effects, decided_by: turn.judge.into_decided() })
@@ -88,7 +115,7 @@ impl<V: Guards<Guard>> Machine for Server<V> {
 
     /// It has what is on its disk, and knows of no transition and no job.
     fn recover(&self, durable: Durable) -> State {
-        State::started(durable)
+        State::started(Durable { mode: self.as_run(durable.mode), ..durable })
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Local {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     pub(crate) durable: Durable,
+    /// Whether Helix has asked for a transition since it started.
+    pub(crate) is_initialised: bool,
     pub(crate) replicas: Table<SegmentId, Replica>,
     pub(crate) jobs: Table<SegmentId, Job>,
     /// Copies that are being stored for a controller.
@@ -47,6 +49,7 @@ impl State {
     pub(crate) fn started(durable: Durable) -> Self {
         Self {
             durable,
+            is_initialised: false,
             replicas: Table::new(),
             jobs: Table::new(),
             uploads: Table::new(),
@@ -58,6 +61,13 @@ impl State {
     #[must_use]
     pub fn durable(&self) -> &Durable {
         &self.durable
+    }
+
+    /// Whether it has started in full: it is known to Helix, which has asked it for a transition. Before that it
+    /// cannot tell which segments it shall have, and answers 500 to a request to reingest (origin 2).
+    #[must_use]
+    pub fn is_initialised(&self) -> bool {
+        self.is_initialised
     }
 
     /// A replica.
@@ -82,6 +92,12 @@ impl State {
     #[must_use]
     pub fn awaits(&self, number: u16) -> bool {
         self.outstanding.get(&number).is_some_and(|owed| *owed != Owed::Nothing)
+    }
+
+    /// What an outstanding effect is for.
+    #[must_use]
+    pub fn owes(&self, number: u16) -> Option<Owed> {
+        self.outstanding.get(&number).copied()
     }
 
     /// Whether an outstanding effect belongs to a reingestion.

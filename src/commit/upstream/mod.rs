@@ -1,22 +1,28 @@
 //! The protocol as Pinot had it, so that the checker can find what its users found.
 //!
 //! The roles are the verified ones without the guards that a variant lacks: where a guard is missing they do what
-//! upstream does. *Our reading*: [`Release::Aug2026`] and [`Release::Blocking`] follow the dossier's tree, read in its
-//! source; [`Release::Pr14741`] and [`Release::Pr14920`] follow the descriptions of the pull requests, and where these
-//! are silent the tree, less what later issues say was added after.
+//! upstream does.
+//!
+//! *Our reading*: [`Release::Aug2026`] follows the dossier's tree, read in its source. [`Release::Blocking`] follows the
+//! blocking side of the same tree (dossier 0, 6.2, 6.5, 7), less what later issues say was added after; no source of
+//! that time was read. It has no reset of segments in error, no upload retry of committing ones and no clean-up, and
+//! no pauseless mode, so that in a scope of pauseless tables it commits as ever. [`Release::Pr14741`] and
+//! [`Release::Pr14920`] follow the descriptions of the pull requests, and where these are silent the tree, less what
+//! later issues say was added after.
 //!
 //! Whatever upstream adds to the ideal state goes through one function that refuses a second segment of the same place,
 //! the validator's own write included (N5): so every release keeps [`Guard::OneHead`].
 //!
 //! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, partial upsert beyond its
-//! order, end of a partition group, offset auto-reset.
+//! order, topics of a table with several streams, offset auto-reset, the optional repair of single OFFLINE replicas,
+//! clean-up of temporary objects.
 //!
 //! Left out as well is group commit (R3), by which upstream writes the ideal state for all partitions of a table at
 //! once, and fails all of them where one cannot be. Here each commit writes for itself, so that the hole cannot be. By
 //! reading, what it costs upstream is a delay: a commit that fails in step 3 is finished by the validator, as after a
 //! crash in its place.
 
-use super::completion::Rules;
+use super::completion::{Mode, Rules};
 use super::controller::{self, Controller};
 use super::guard::Guard;
 use super::server::{self, Server};
@@ -25,7 +31,8 @@ use crate::guard::Weakened;
 /// A point in upstream's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Release {
-    /// Blocking commits, as before pauseless consumption.
+    /// Blocking commits, as before pauseless consumption (#14741): the three steps come at the end of a commit, when the
+    /// copy is stored or at least built.
     Blocking,
     /// #14741: pauseless consumption without disaster recovery.
     Pr14741,
@@ -84,6 +91,12 @@ impl Release {
         }
     }
 
+    /// The only mode that it knows: before #14741 there was no other, whatever a table may say.
+    #[must_use]
+    pub fn only_mode(self) -> Option<Mode> {
+        (self == Self::Blocking).then_some(Mode::Blocking)
+    }
+
     /// Its controller.
     #[must_use]
     pub fn controller(self) -> Controller<Weakened<Guard>> {
@@ -93,12 +106,14 @@ impl Release {
     /// The same with other guards than it lacks: to see which of them mends what.
     #[must_use]
     pub fn controller_with(self, lacks: Weakened<Guard>) -> Controller<Weakened<Guard>> {
-        Controller::weakened(controller::Limits::default(), lacks).with_rules(self.rules())
+        let controller = Controller::weakened(controller::Limits::default(), lacks);
+        controller.with_rules(self.rules()).with_only(self.only_mode())
     }
 
     /// Its server.
     #[must_use]
     pub fn server(self) -> Server<Weakened<Guard>> {
-        Server::weakened(server::Limits::default(), self.lacks())
+        let server = Server::weakened(server::Limits::default(), self.lacks());
+        server.with_only(self.only_mode())
     }
 }
