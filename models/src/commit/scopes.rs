@@ -36,6 +36,7 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         two_names: false,
         buildable: None,
         is_prompt: false,
+        strays: false,
         budget,
         goal: Some(Goal::Settled),
         tier: Tier::Ci,
@@ -314,6 +315,14 @@ fn ours() -> Vec<Scope> {
                 "Retention runs while consumption is paused, and the last segment was replaced by a minion (R12).",
                 Budget { rewrites: 1, pauses: 1, retentions: 1, ..NONE },
             ))
+        },
+        Scope {
+            strays: true,
+            ..base(
+                "leader-unheard",
+                "Another controller leads, and servers have not heard of it.",
+                Budget { leaders: 1, ..NONE },
+            )
         },
         base(
             "broken-consumers",
