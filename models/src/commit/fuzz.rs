@@ -409,7 +409,7 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         self.fair_after = Some(self.taken.len());
         self.world.left = Budget::default();
         self.thorough = false;
-        let (mut at_rest, mut quiet) = (None, 0);
+        let (mut at_rest, mut quiet, mut waited) = (None, 0, 0);
         for number in 0..MAX_FAIR_ROUNDS {
             if self.model.is_settled(&self.world) {
                 return Ok(true);
@@ -425,7 +425,9 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
             if quiet > QUIET_TURNS {
                 break;
             }
-            self.time_passes(quiet)?;
+            // Each time with the next choice among equals.
+            self.time_passes(waited)?;
+            waited += 1;
         }
         Ok(false)
     }
