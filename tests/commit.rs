@@ -315,12 +315,20 @@ fn an_ordered_table_is_not_refilled_unless_the_operator_says_so() {
         let shown = listed(&[(0, ReplicaState::Error)]).segments;
         let view = surehold::commit::object::View { segments: shown };
         leader.end(ControllerOutcome::View(view));
-        leader.end(ControllerOutcome::Records(vec![(segment(0), found(committing()))]))
+        let asks = leader.end(ControllerOutcome::Records(vec![(segment(0), found(committing()))]));
+        // Whoever still has all rows may go on in any case.
+        assert_eq!(asks, [supply(S0)]);
+        assert_eq!(leader.end(ControllerOutcome::Reported(Report::Supplies(false))), [supply(S1)]);
+        leader.end(ControllerOutcome::Reported(Report::Supplies(false)))
     };
     assert_eq!(acts(false), []);
-    let range = Range { start: 100, end: 110 };
-    let order = Order { server: S0, segment: segment(0), body: Tell::Supply(range) };
+    let order = Order { server: S0, segment: segment(0), body: Tell::Reingest };
     assert_eq!(acts(true), [ControllerEffect::Call(order)]);
+}
+
+fn supply(server: ServerId) -> ControllerEffect {
+    let range = Range { start: 100, end: 110 };
+    ControllerEffect::Call(Order { server, segment: segment(0), body: Tell::Supply(range) })
 }
 
 /// A server, and what it asked for last.

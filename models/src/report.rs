@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use crate::commit::holes::HOLES;
+use crate::commit::runs::Commit;
 use crate::everything::{AnyProtocol, protocols};
 use crate::rebalance::runs::Rebalance;
 use crate::rebalance::window::Window;
-use crate::runs::{Finished, SharedRun, Step, together};
+use crate::runs::{Finished, Protocol as _, SharedRun, Step, together};
 use serde::{Deserialize, Serialize};
 
 /// What is committed of a run: all that must not change unnoticed, and nothing that a machine decides.
@@ -86,12 +88,16 @@ fn timeline(finished: &Finished) -> Vec<String> {
         return Vec::new();
     }
     let quiet = ["lists ", "reads ", "asks ", "has waited", "writes chunks", "writes index"];
+    let is_commit = finished.protocol == Commit::NAME;
     let mut told = Vec::new();
     for Step { step, line } in finished.counterexample.iter().flatten() {
         let makes = line.note.find("makes ").map(|at| &line.note[at..]);
         let loud = !quiet.iter().any(|word| line.action.starts_with(word));
         let text = match (loud, makes) {
             (_, Some(makes)) => makes.to_string(),
+            (true, None) if is_commit && !line.note.is_empty() => {
+                format!("{} [{}]", line.action, line.note)
+            }
             (true, None) => line.action.clone(),
             (false, None) => continue,
         };
@@ -108,14 +114,47 @@ pub fn timelines(rows: &[Row]) -> String {
     let mut text = String::new();
     let newest = |row: &&Row| matches!(row.variant.as_str(), "cortex-1.21" | "cortex-main");
     for row in rows.iter().filter(newest).filter(|row| !row.timeline.is_empty()) {
-        let title =
-            format!("{} in {}: {}", row.variant, row.scope, row.outcome().replace("**", ""));
-        let _ = writeln!(text, "<details><summary>{title}</summary>\n\n```text");
-        for line in &row.timeline {
-            let _ = writeln!(text, "{line}");
-        }
-        let _ = writeln!(text, "```\n\n</details>\n");
+        fold(&mut text, row);
     }
+    text
+}
+
+fn fold(text: &mut String, row: &Row) {
+    let title = format!("{} in {}: {}", row.variant, row.scope, row.outcome().replace("**", ""));
+    let _ = writeln!(text, "<details><summary>{title}</summary>\n\n```text");
+    for line in &row.timeline {
+        let _ = writeln!(text, "{line}");
+    }
+    let _ = writeln!(text, "```\n\n</details>\n");
+}
+
+/// What became of the holes of commit in upstream's newest variant, with the shortest way to each.
+#[must_use]
+pub fn holes(rows: &[Row]) -> String {
+    let mut text = String::from("| hole | | shown in | what happens |\n|---|---|---|---|\n");
+    let mut told: Vec<&Row> = Vec::new();
+    for hole in HOLES {
+        let word = hole.finding.word();
+        let Some((scope, property)) = hole.finding.shown() else {
+            let _ = writeln!(text, "| {} | {word} | a test | {} |", hole.name, hole.says);
+            continue;
+        };
+        let is_shown = |row: &&Row| {
+            row.variant == "pinot-2026-08" && row.scope == scope && row.asked == [property]
+        };
+        let row = rows.iter().find(is_shown);
+        let outcome = row.map_or_else(|| "not run".into(), Row::outcome);
+        let _ = writeln!(
+            text,
+            "| {} | {word} | `{scope}`: {property} {} | {} |",
+            hole.name,
+            outcome.replace(&format!("**{property}** "), ""),
+            hole.says
+        );
+        told.extend(row.filter(|row| !row.timeline.is_empty() && !told.contains(row)));
+    }
+    text.push('\n');
+    told.into_iter().for_each(|row| fold(&mut text, row));
     text
 }
 
@@ -334,6 +373,7 @@ pub fn renew(readme: &str, rows: &[Row], beyond: &[Row]) -> Result<String, &'sta
     let all = [rows, beyond].concat();
     let mut parts = vec![
         ("timelines", timelines(rows)),
+        ("holes-commit", holes(rows)),
         ("windows", window_table(&all)),
         ("unnamed", unnamed_table(&all)),
     ];

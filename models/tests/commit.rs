@@ -1,9 +1,21 @@
 //! Commit: what the pull requests claim, and the shortest ways to the holes that were found by reading.
 #![cfg(feature = "checker")]
 
-use surehold::commit::Guard;
+use surehold::collections::Table;
+use surehold::commit::completion::Mode;
+use surehold::commit::controller::{self, Controller};
+use surehold::commit::effect::Change;
+use surehold::commit::event::{ControllerOutcome, Found};
 use surehold::commit::invariant::Property;
+use surehold::commit::message::{Order, ReingestStatus, Report, Tell};
+use surehold::commit::object::{
+    ControllerId, Crc, IdealState, Location, ObjectId, PartitionId, Record, ReplicaState,
+    SegmentId, ServerId, Status, TableConfig, Version, View,
+};
 use surehold::commit::upstream::Release;
+use surehold::commit::{ControllerEffect, ControllerEvent, Guard, Input, Task};
+use surehold::{EffectId, Guards, Machine};
+use surehold_models::commit::holes::{Finding, HOLES};
 use surehold_models::commit::runs::{Expected, Run, Variant};
 use surehold_models::commit::{scopes, verdicts};
 use surehold_models::runs::{AnyRun as _, Finished, Manner};
@@ -124,4 +136,178 @@ fn violations_stay_violations_without_the_reduction() {
         let whole = mutant.run.execute(&Manner { reduce: false, ..Manner::default() });
         assert_eq!(whole.verdict_text(), mutant.run.expected.text(), "{:?}", mutant.guards);
     }
+}
+
+/// A hole is confirmed where a property breaks, and refuted or a delay where it holds: as documented, in upstream's
+/// newest variant.
+#[test]
+fn each_hole_is_shown_by_a_documented_run() {
+    let documented = verdicts::upstream();
+    for hole in HOLES {
+        let Some((scope, property)) = hole.finding.shown() else { continue };
+        let is_shown = |run: &&Run| {
+            let is_newest = run.variant == Variant::Upstream(Release::Aug2026);
+            is_newest && run.scope.name == scope && run.judged[0].name() == property
+        };
+        let run = documented.iter().find(is_shown);
+        let run = run.unwrap_or_else(|| panic!("{}: no run in {scope}", hole.name));
+        let breaks = matches!(run.expected, Expected::Violated(_));
+        assert_eq!(breaks, matches!(hole.finding, Finding::Confirmed(..)), "{}", hole.name);
+    }
+}
+
+/// R10 needs a replica whose transition has not been sent: a pending one keeps it from being reset.
+#[test]
+fn a_healthy_replica_is_reset_only_while_its_transition_is_not_sent() {
+    let told = |scope| {
+        let found = run(Variant::Upstream(Release::Aug2026), scope, Property::CopyKept);
+        let told = found.counterexample.expect("it breaks in both");
+        told.into_iter().map(|step| step.line.note).collect::<Vec<_>>().join("; ")
+    };
+    assert!(!told("sane-failed-upload").contains("S0 is ERROR"));
+    assert!(told("sane-failed-prompt").contains("S0 is ERROR"));
+}
+
+const S0: ServerId = ServerId(0);
+const S1: ServerId = ServerId(1);
+const PARTITION: PartitionId = PartitionId(0);
+
+fn segment(sequence: u32) -> SegmentId {
+    SegmentId { partition: PARTITION, sequence, minute: 0 }
+}
+
+fn replicas(states: &[(ServerId, ReplicaState)]) -> Table<ServerId, ReplicaState> {
+    let mut table = Table::new();
+    for (server, state) in states {
+        table.insert(*server, *state);
+    }
+    table
+}
+
+fn found(record: Record) -> Found {
+    Found { record, version: Version(0), age_ms: 0 }
+}
+
+fn stored(sequence: u32) -> Record {
+    let object = ObjectId { segment: segment(sequence), attempt: None };
+    let start = u64::from(sequence);
+    Record::starting_at(start, 2, 1).done(start + 1, Crc(1), Location::Object(object))
+}
+
+/// A controller, and what it waits for.
+struct Leader<V: Guards<Guard>> {
+    role: Controller<V>,
+    state: controller::State,
+    asked: EffectId,
+}
+
+impl<V: Guards<Guard>> Leader<V> {
+    fn begin(role: Controller<V>, task: Task, pick: u32) -> Self {
+        let table = TableConfig {
+            mode: Mode::Pauseless,
+            is_ordered: false,
+            replicas: 2,
+            row_limit: 1,
+            may_refill: false,
+        };
+        let durable = controller::Durable { controller: ControllerId(0), incarnation: 0, table };
+        let state = role.recover(durable);
+        let mut leader = Self { role, state, asked: EffectId { incarnation: 0, number: 0 } };
+        leader.take(ControllerEvent::Elected);
+        let input = Input { now_ms: 0, minute: 0, pick };
+        assert_eq!(
+            leader.take(ControllerEvent::Continue { task, input }),
+            [ControllerEffect::ReadIdeal]
+        );
+        leader
+    }
+
+    fn take(&mut self, event: ControllerEvent) -> Vec<ControllerEffect> {
+        let step = self.role.step(&self.state, event).expect("it is taken");
+        self.state = step.state;
+        if let Some(issued) = step.effects.last() {
+            self.asked = issued.id;
+        }
+        step.effects.into_iter().map(|issued| issued.effect).collect()
+    }
+
+    fn end(&mut self, outcome: ControllerOutcome) -> Vec<ControllerEffect> {
+        let id = self.asked;
+        self.take(ControllerEvent::Outcome { id, outcome })
+    }
+}
+
+/// A repair run where S0 is dead, seq 0 is stored, and seq 1 is committing and in error on S1: what is done about seq 1.
+fn repairs<V: Guards<Guard>>(role: Controller<V>, first: ReplicaState) -> Vec<ControllerEffect> {
+    let mut leader = Leader::begin(role, Task::Repair(PARTITION), 1);
+    let online = || replicas(&[(S0, ReplicaState::Online), (S1, ReplicaState::Online)]);
+    let mut ideal = IdealState::default();
+    let mut view = View::default();
+    for (sequence, shown) in [(0, first), (1, ReplicaState::Error)] {
+        ideal.segments.insert(segment(sequence), online());
+        view.segments.insert(segment(sequence), replicas(&[(S1, shown)]));
+    }
+    leader.end(ControllerOutcome::Ideal(ideal, Version(0)));
+    leader.end(ControllerOutcome::View(view));
+    let committing =
+        Record { status: Status::Committing, end: Some(2), ..Record::starting_at(1, 2, 1) };
+    let records = vec![(segment(0), found(stored(0))), (segment(1), found(committing))];
+    let mut done = Vec::new();
+    let mut asked = leader.end(ControllerOutcome::Records(records));
+    while let Some(effect) = asked.pop() {
+        let outcome = match &effect {
+            ControllerEffect::Reset(_, S0) => ControllerOutcome::Precondition,
+            ControllerEffect::Reset(..) => ControllerOutcome::Applied,
+            ControllerEffect::Call(Order { body: Tell::Supply(_), .. }) => {
+                ControllerOutcome::Reported(Report::Supplies(false))
+            }
+            _ => ControllerOutcome::Reported(Report::Reingest(ReingestStatus::Accepted)),
+        };
+        done.push(effect);
+        asked = leader.end(outcome);
+    }
+    done
+}
+
+/// R14: the reset of a dead server ends upstream's run, and later segments have no turn; a run that finds the first one
+/// waiting goes on to them. The verified one leaves nobody out.
+#[test]
+fn a_dead_server_ends_a_repair_of_2026_but_not_every_one() {
+    let reset = |server| ControllerEffect::Reset(segment(0), server);
+    let order = Order { server: S1, segment: segment(1), body: Tell::Reingest };
+    let again = ControllerEffect::Call(order);
+    let upstream = || Release::Aug2026.controller();
+    assert_eq!(repairs(upstream(), ReplicaState::Error), [reset(S1), reset(S0)]);
+    assert_eq!(repairs(upstream(), ReplicaState::Offline), std::slice::from_ref(&again));
+    let verified = Controller::new(controller::Limits::default());
+    let done = repairs(verified, ReplicaState::Error);
+    assert_eq!(done.first(), Some(&reset(S1)));
+    assert_eq!(done.last(), Some(&again));
+}
+
+/// Retention takes segments out of the ideal state first, then deletes their records, and spares the last end.
+#[test]
+fn retention_deletes_what_is_old_but_for_the_last_end() {
+    let role = Controller::new(controller::Limits::default());
+    let mut leader = Leader::begin(role, Task::Retain(PARTITION), 3);
+    let mut ideal = IdealState::default();
+    for sequence in 0..3 {
+        ideal.segments.insert(segment(sequence), replicas(&[(S0, ReplicaState::Online)]));
+    }
+    leader.end(ControllerOutcome::Ideal(ideal, Version(4)));
+    let replaced = Record { status: Status::Uploaded, ..stored(2) };
+    let records = vec![
+        (segment(0), found(stored(0))),
+        (segment(1), found(stored(1))),
+        (segment(2), found(replaced)),
+    ];
+    let removed = vec![Change::Remove(segment(0)), Change::Remove(segment(1))];
+    assert_eq!(
+        leader.end(ControllerOutcome::Records(records)),
+        [ControllerEffect::WriteIdeal(Version(4), removed)]
+    );
+    let deleted = |sequence| [ControllerEffect::DeleteRecord(segment(sequence))];
+    assert_eq!(leader.end(ControllerOutcome::Applied), deleted(0));
+    assert_eq!(leader.end(ControllerOutcome::Applied), deleted(1));
+    assert_eq!(leader.end(ControllerOutcome::Applied), []);
 }

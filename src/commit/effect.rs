@@ -33,6 +33,8 @@ pub enum Change {
     /// A segment is listed, to be consumed by the servers that the table's instance assignment gives it, as no segment
     /// before it says which. Whoever carries it out assigns them; where there are too few, the write fails.
     Begin(SegmentId),
+    /// A segment is listed no more: its replicas are to vanish.
+    Remove(SegmentId),
 }
 
 /// What a controller may do. An answer and a reset have no outcome and carry effect number 0.

@@ -53,7 +53,7 @@ pub struct Input {
     pub now_ms: u64,
     /// The minute that a segment created now is named after, since the epoch.
     pub minute: u32,
-    /// Where to begin among equals.
+    /// Where to begin among equals; for [`Task::Retain`] the first segment that is to stay.
     pub pick: u32,
 }
 
@@ -67,6 +67,9 @@ pub enum Task {
     Repair(PartitionId),
     /// Store what is only on servers (dossier 9.4).
     Retry(PartitionId),
+    /// Delete what is out of retention (dossier 11). How old a segment's rows are is not in its record:
+    /// [`Input::pick`] says the sequence of the first segment that is to stay.
+    Retain(PartitionId),
 }
 
 /// A record as it was read.
@@ -120,6 +123,8 @@ pub enum ServerEvent {
     Stop(SegmentId, Reason),
     /// A replica has waited long enough for a copy, or has caught up for long enough (dossier 8).
     GiveUp(SegmentId),
+    /// The consumer of a replica cannot go on: an error that does not pass (dossier 5).
+    Break(SegmentId),
     /// A controller asks.
     Received {
         /// Who waits for the answer.

@@ -55,11 +55,15 @@ pub enum Guard {
     KeepMemory,
     /// `local-first`
     LocalFirst,
+    /// `keep-end`
+    KeepEnd,
+    /// `ask-again`
+    AskAgain,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -85,6 +89,8 @@ impl Guard {
         Self::CutAtEnd,
         Self::KeepMemory,
         Self::LocalFirst,
+        Self::KeepEnd,
+        Self::AskAgain,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -116,6 +122,8 @@ impl Guard {
             Self::CutAtEnd => "cut-at-end",
             Self::KeepMemory => "keep-memory",
             Self::LocalFirst => "local-first",
+            Self::KeepEnd => "keep-end",
+            Self::AskAgain => "ask-again",
         }
     }
 
@@ -191,10 +199,16 @@ impl Guard {
             }
             Self::CutAtEnd => "A replica past the end can still cut there and build.",
             Self::KeepMemory => {
-                "A reset keeps the rows in memory while the segment is not stored, and the replica goes on from them."
+                "Rows in memory are kept while the segment is not stored, through a reset or a failed build, and the replica goes on from them."
             }
             Self::LocalFirst => {
                 "A replica that starts again uses its own whole copy, and deletes none while the segment is not stored."
+            }
+            Self::KeepEnd => {
+                "Retention spares the last segment whose end is fixed, whatever its status: the next one starts there."
+            }
+            Self::AskAgain => {
+                "A winner that does not commit asks again, be it that its build failed or that it came back at another offset: while no end is fixed, nobody else might ever commit."
             }
         }
     }
@@ -215,18 +229,10 @@ impl Guard {
     }
 
     /// Whether it is a second line of defence: while the others are kept, no scope here shows that it is needed, alone
-    /// or together with others. Each stands against something that the dossier describes and the scopes do not reach yet.
+    /// or together with others. None is.
     #[must_use]
     pub fn is_second_line(self) -> bool {
-        matches!(
-            self,
-            Self::CreateIfAbsent
-                | Self::ObjectBeforeDone
-                | Self::UploadedIsDone
-                | Self::InOrder
-                | Self::CutAtEnd
-                | Self::LocalFirst
-        )
+        false
     }
 
     /// The cases, holes and dossier sections that it answers.
@@ -249,7 +255,7 @@ impl Guard {
             Self::RetryCommitting => &["R5", "C4"],
             Self::Reingest => &["#14920"],
             Self::ResetErrors => &["C13"],
-            Self::ResetErrorOnly => &["R10", "#19909"],
+            Self::ResetErrorOnly => &["R10", "R14", "#19909"],
             Self::AnyStatus => &["R8", "C12"],
             Self::UploadedIsDone => &["C1"],
             Self::InOrder => &["C15"],
@@ -258,6 +264,8 @@ impl Guard {
             Self::CutAtEnd => &["R11", "C20"],
             Self::KeepMemory => &["R10", "R11"],
             Self::LocalFirst => &["N4", "C3"],
+            Self::KeepEnd => &["R12", "#10754"],
+            Self::AskAgain => &["C5"],
         }
     }
 }

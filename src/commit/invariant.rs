@@ -1,6 +1,9 @@
 //! What must hold of a table, over plain facts: for models, fuzzing, a running service, an audit (dossier 12).
 
-use super::object::{Crc, IdealState, Location, ObjectId, Range, Record, SegmentId};
+use super::object::{
+    Crc, IdealState, Location, ObjectId, PartitionId, Range, Record, Rows, SegmentId, Status,
+};
+use super::server;
 
 /// The names of the properties, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +26,8 @@ pub enum Property {
     NoLostUpdate,
     /// R9.
     TrueLoss,
+    /// C15.
+    FilledInOrder,
     /// I10, I11: nothing is gone for ever.
     Served,
     /// I10, I11: all comes to rest.
@@ -31,7 +36,7 @@ pub enum Property {
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::OneHead,
         Self::Chain,
         Self::WholeRows,
@@ -41,6 +46,7 @@ impl Property {
         Self::ListedHasRecord,
         Self::NoLostUpdate,
         Self::TrueLoss,
+        Self::FilledInOrder,
         Self::Served,
         Self::Recoverable,
     ];
@@ -64,6 +70,7 @@ impl Property {
             Self::ListedHasRecord => "listed-has-record",
             Self::NoLostUpdate => "no-lost-update",
             Self::TrueLoss => "true-loss",
+            Self::FilledInOrder => "filled-in-order",
             Self::Served => "served",
             Self::Recoverable => "recoverable",
         }
@@ -96,6 +103,9 @@ impl Property {
                 "R7: metadata of a completed segment is not replaced by something made from what was there before."
             }
             Self::TrueLoss => "R9: rows are recorded as lost only if nobody has them any more.",
+            Self::FilledInOrder => {
+                "C15: a segment of an ordered table is not filled from the stream after a later one has begun, unless the operator says so."
+            }
             Self::Served => {
                 "I10, I11: from every reachable state, without another fault, a state can be reached in which every committed row is served by somebody or recorded as lost."
             }
@@ -130,7 +140,8 @@ pub fn without_record(
     ideal.segments.iter().map(|(id, _)| *id).find(|id| !has_record(*id))
 }
 
-/// I2: a listed segment that does not start where the listed one before it ends.
+/// I2: a listed segment that does not start where the one before it in the chain ends. One whose predecessor was
+/// deleted is not judged.
 #[must_use]
 pub fn broken_link<'a>(
     ideal: &IdealState,
@@ -140,7 +151,8 @@ pub fn broken_link<'a>(
     for (id, _) in ideal.segments.iter() {
         let Some(record) = record(*id) else { continue };
         let linked = before.is_none_or(|(previous, end)| {
-            previous.partition != id.partition || record.start == end
+            let follows = previous.sequence.checked_add(1) == Some(id.sequence);
+            previous.partition != id.partition || !follows || record.start == end
         });
         if !linked {
             return Some(*id);
@@ -148,6 +160,34 @@ pub fn broken_link<'a>(
         before = record.end.map(|end| (*id, end));
     }
     None
+}
+
+/// I2: a segment that is listed now, was not listed before, and starts before an offset up to which the partition had
+/// been committed by then.
+#[must_use]
+pub fn begins_again<'a>(
+    before: &IdealState,
+    after: &IdealState,
+    record: impl Fn(SegmentId) -> Option<&'a Record>,
+    committed: impl Fn(PartitionId) -> u64,
+) -> Option<SegmentId> {
+    let fresh = after.segments.iter().map(|(id, _)| *id);
+    let mut fresh = fresh.filter(|id| !before.segments.contains_key(id));
+    fresh.find(|id| record(*id).is_some_and(|record| record.start < committed(id.partition)))
+}
+
+/// C15: whether a copy that was read from the stream again has become the segment's, though a later segment has begun.
+#[must_use]
+pub fn is_filled_late(
+    segment: SegmentId,
+    old: &Record,
+    new: &Record,
+    ideal: &IdealState,
+    was_read_again: impl Fn(Crc) -> bool,
+) -> bool {
+    let filled = old.status == Status::Committing && new.status.is_completed();
+    let later = |(id, _): (SegmentId, _)| id.sequence > segment.sequence;
+    filled && new.crc.is_some_and(was_read_again) && ideal.of(segment.partition).any(later)
 }
 
 /// I6: whether the object that a completed record names is there and has its checksum. A record that names none is
@@ -164,4 +204,90 @@ pub fn has_right_object(record: &Record, object: impl Fn(ObjectId) -> Option<Crc
 pub fn expected_rows(range: Range, lost: &[Range]) -> impl Iterator<Item = u64> + '_ {
     let is_lost = |offset: &u64| lost.iter().any(|l| l.start <= *offset && *offset < l.end);
     (range.start..range.end).filter(move |offset| !is_lost(offset))
+}
+
+/// R7: whether a write takes back what a completed record said. It may only get an object that it had not, or be
+/// replaced by an upload from outside.
+#[must_use]
+pub fn is_overwritten(old: &Record, new: &Record) -> bool {
+    match (old.status, new.status) {
+        (Status::Done, Status::Done) => old.crc != new.crc && old.location != Some(Location::Peers),
+        (Status::Done, Status::Uploaded) | (Status::Uploaded, Status::Uploaded) => false,
+        (Status::Done | Status::Uploaded, _) => true,
+        (Status::InProgress | Status::Committing, _) => false,
+    }
+}
+
+/// Where a server keeps its rows, for what is asked of copies: what it knows while it runs, what is on its disk
+/// while it does not.
+#[derive(Clone, Copy, Debug)]
+pub enum Keeper<'a> {
+    /// It runs.
+    Running(&'a server::State),
+    /// It is down, and will start from this.
+    Down(&'a server::Durable),
+}
+
+impl Keeper<'_> {
+    /// Whether it has a whole copy of a record's range, in memory or on disk, but for rows recorded as lost. One
+    /// that is not whole is no copy.
+    #[must_use]
+    pub fn holds(self, segment: SegmentId, record: &Record) -> bool {
+        self.holds_but(segment, record, &record.lost)
+    }
+
+    /// So, but for these rows.
+    fn holds_but(self, segment: SegmentId, record: &Record, lost: &[Range]) -> bool {
+        let Some(range) = record.range() else { return false };
+        let whole = |rows: &Rows| rows.covers(range, lost);
+        let (durable, memory) = match self {
+            Self::Running(state) => {
+                let replica = state.replica(segment);
+                (state.durable(), replica.and_then(|replica| replica.memory.as_ref()))
+            }
+            Self::Down(durable) => (durable, None),
+        };
+        let disk = durable.disk.get(&segment).map(|local| &local.copy.rows);
+        disk.is_some_and(|rows| rows.range == range && whole(rows)) || memory.is_some_and(whole)
+    }
+}
+
+/// I5: the place among the keepers before of whoever had a whole copy of a committed range, if after nobody has one
+/// and none is stored.
+#[must_use]
+pub fn dropper<'a>(
+    segment: SegmentId,
+    record: &Record,
+    has_object: impl Fn(ObjectId) -> bool,
+    before: impl IntoIterator<Item = Option<Keeper<'a>>>,
+    after: impl IntoIterator<Item = Option<Keeper<'a>>>,
+) -> Option<usize> {
+    let is_stored = match record.location {
+        Some(Location::Object(object)) => has_object(object),
+        Some(Location::Peers) | None => false,
+    };
+    let holds = |keeper: Option<Keeper<'a>>| keeper.is_some_and(|it| it.holds(segment, record));
+    if is_stored || after.into_iter().any(holds) {
+        return None;
+    }
+    before.into_iter().position(holds)
+}
+
+/// R9: whether a loss is recorded that is none: the stream still has a row of it, or somebody has all rows.
+/// `first` is the first offset that the stream has.
+#[must_use]
+pub fn is_false_loss<'a>(
+    segment: SegmentId,
+    old: Option<&Record>,
+    new: &Record,
+    first: u64,
+    keepers: impl IntoIterator<Item = Option<Keeper<'a>>>,
+) -> bool {
+    let known = old.map_or(&[][..], |old| &old.lost);
+    let mut fresh = new.lost.iter().filter(|lost| !known.contains(lost)).peekable();
+    if fresh.peek().is_none() {
+        return false;
+    }
+    let holds = |keeper: Keeper<'a>| keeper.holds_but(segment, new, &[]);
+    fresh.any(|lost| lost.end > first) || keepers.into_iter().flatten().any(holds)
 }

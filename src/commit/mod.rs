@@ -8,7 +8,7 @@
 //!
 //! | role | what it keeps | what it does |
 //! |---|---|---|
-//! | [`controller::Controller`] | nothing: all that counts is in the stores | one errand a segment for what the completion machine asks (the three metadata steps, the end of a commit), one completion for each reingested segment, and the tasks [`Task::Validate`], [`Task::Repair`], [`Task::Retry`] |
+//! | [`controller::Controller`] | nothing: all that counts is in the stores | one errand a segment for what the completion machine asks (the three metadata steps, the end of a commit), one completion for each reingested segment, and the tasks [`Task::Validate`], [`Task::Repair`], [`Task::Retry`], [`Task::Retain`] |
 //! | [`server::Server`] | built copies on its disk | one line of work a replica (dossier 5, 8), reingestion jobs, uploads for a controller |
 //!
 //! An errand or a task has one effect outstanding and goes on with its outcome, so that anything may happen between two
@@ -31,7 +31,7 @@
 //!   ([`Guard::OwnObject`]); a copy counts only if it is of exactly the record's range, whole ([`Guard::MatchRange`],
 //!   [`Guard::WholeRange`]). Rows that nobody can supply are recorded as lost, never passed over ([`Guard::GapByAll`]).
 //! - Metadata alone tells how far a commit is, so that any leader can end it ([`Guard::Rebuild`]), whatever the mode is by
-//!   then ([`Guard::AnyStatus`]). What no committer ends is stored by the retry, reset, or read again.
+//!   then ([`Guard::AnyStatus`]), and retention spares the last end ([`Guard::KeepEnd`]). What no committer ends is stored by the retry, reset, or read again.
 //!
 //! # Upstream
 //!

@@ -120,6 +120,9 @@ impl Stores {
                     let servers = self.assigned(id.partition);
                     self.list(*id, &servers, ReplicaState::Consuming);
                 }
+                Change::Remove(id) => {
+                    self.ideal.segments.remove(id).expect("it is listed");
+                }
             }
         }
         ControllerOutcome::Applied

@@ -51,6 +51,7 @@ fn safety<V: Guards<Guard>>(property: Property) -> Option<Named<Model<V>>> {
         Property::ListedHasRecord => unbroken!(Property::ListedHasRecord),
         Property::NoLostUpdate => unbroken!(Property::NoLostUpdate),
         Property::TrueLoss => unbroken!(Property::TrueLoss),
+        Property::FilledInOrder => unbroken!(Property::FilledInOrder),
         Property::Served | Property::Recoverable => None,
     }
 }

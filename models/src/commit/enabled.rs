@@ -1,13 +1,13 @@
 //! Which events of the world may happen, within the scope's bounds, and which of them are faults.
 
 use surehold::commit::completion::{Phase, State as MachineState};
-use surehold::commit::object::{Location, ReplicaState, SegmentId, ServerId, Status};
+use surehold::commit::object::{Location, PartitionId, ReplicaState, SegmentId, ServerId, Status};
 use surehold::commit::server::state::Work;
 use surehold::commit::{ControllerEffect, Guard, ServerEffect, Task, controller::state::Stage};
 use surehold::guard::Guards;
 
 use super::model::{Action, Fate, Model, Who};
-use super::world::World;
+use super::world::{Stored, World};
 
 impl<V: Guards<Guard>> Model<V> {
     /// Every event that may happen.
@@ -36,7 +36,7 @@ impl<V: Guards<Guard>> Model<V> {
             }
         }
         if process.role.leads() {
-            for task in Self::tasks() {
+            for task in self.tasks() {
                 self.enabled_task(world, at, task, actions);
             }
         }
@@ -51,31 +51,42 @@ impl<V: Guards<Guard>> Model<V> {
             return;
         }
         let store = &world.store;
+        let of = |partition: PartitionId| {
+            store.records.iter().filter(move |(id, _)| id.partition == partition)
+        };
         let (useful, picks) = match task {
-            Task::Validate(_) => {
+            Task::Validate(partition) => {
                 let is_consumed = |id: &SegmentId, status: Status| {
                     status == Status::InProgress && store.ideal.has(*id, ReplicaState::Consuming)
                 };
-                let last = store.records.iter().last();
+                let last = of(partition).last();
                 let idle = last.is_none_or(|(id, s)| !is_consumed(id, s.record.status));
-                let left = store.records.iter().any(|(id, s)| {
+                let left = of(partition).any(|(id, s)| {
                     let consuming = store.ideal.has(*id, ReplicaState::Consuming);
                     consuming && s.record.status != Status::InProgress
                 });
                 (idle || left, 1)
             }
-            Task::Repair(_) => {
-                let mut all =
-                    store.view.segments.values().flat_map(surehold::collections::Table::values);
+            Task::Repair(partition) => {
+                let own = store.view.segments.iter().filter(|(id, _)| id.partition == partition);
+                let mut all = own.flat_map(|(_, replicas)| replicas.values());
                 (all.any(|is| *is == ReplicaState::Error), world.servers.len() as u8)
             }
-            Task::Retry(_) => {
+            Task::Retry(partition) => {
                 let unstored = |status, location: Option<Location>| {
                     status == Status::Committing || location == Some(Location::Peers)
                 };
-                let mut all = store.records.values();
-                let any = all.any(|s| unstored(s.record.status, s.record.location));
+                let any = of(partition).any(|(_, s)| unstored(s.record.status, s.record.location));
                 (any, world.servers.len() as u8)
+            }
+            Task::Retain(_) => {
+                let completed = |s: &Stored| s.record.status.is_completed();
+                let old = store.records.iter().filter(|(_, s)| completed(s)).map(|(id, _)| *id);
+                if world.left.retentions > 0 {
+                    let firsts = old.map(|id| id.sequence as u8 + 1);
+                    actions.extend(firsts.map(|first| Action::Begin(at, task, first)));
+                }
+                return;
             }
         };
         if useful {
@@ -102,6 +113,9 @@ impl<V: Guards<Guard>> Model<V> {
                         actions.push(run(Fate::Mute));
                     }
                     actions.push(run(Fate::Late));
+                    if world.leader > 0 {
+                        actions.push(run(Fate::Astray));
+                    }
                 }
                 ServerEffect::Build(..) | ServerEffect::Upload(..) => {
                     actions.push(run(Fate::Well));
@@ -116,7 +130,12 @@ impl<V: Guards<Guard>> Model<V> {
                 _ => actions.push(run(Fate::Well)),
             }
         }
-        for (segment, _) in world.store.ideal.segments.iter() {
+        let listed = &world.store.ideal.segments;
+        for (segment, _) in role.replicas().filter(|(segment, _)| !listed.contains_key(segment)) {
+            let to = self.transition_of(world, at, segment);
+            actions.extend(to.map(|to| Action::Transition(at, segment, to)));
+        }
+        for (segment, _) in listed.iter() {
             let to = self.transition_of(world, at, *segment);
             // The last one is opened at once.
             let to = to.filter(|to| !self.is_last(*segment) || *to != ReplicaState::Consuming);
@@ -135,6 +154,10 @@ impl<V: Guards<Guard>> Model<V> {
             if waits {
                 actions.push(Action::GiveUp(at, *segment));
             }
+            let may_break = world.left.breaks > 0 && !self.is_last(*segment);
+            if may_break && matches!(work, Work::Consuming(_)) {
+                actions.push(Action::Break(at, *segment));
+            }
         }
         if world.left.server_crashes > 0 {
             actions.push(Action::Crash(at, false));
@@ -152,13 +175,16 @@ impl<V: Guards<Guard>> Model<V> {
         segment: SegmentId,
     ) -> Option<ReplicaState> {
         let role = world.servers[usize::from(at)].role.as_ref()?;
-        let listed = world.store.ideal.segments.get(&segment)?;
-        let to = *listed.get(&ServerId(u16::from(at)))?;
         let replica = role.replica(segment);
+        let to = match world.store.ideal.segments.get(&segment) {
+            Some(listed) => *listed.get(&ServerId(u16::from(at)))?,
+            // Its replicas are to vanish.
+            None => replica.map(|_| ReplicaState::Dropped)?,
+        };
         let shows = replica.map_or(ReplicaState::Offline, |replica| replica.shows);
         let work = replica.map_or(Work::Idle, |replica| replica.work);
         let free = !work.is_locked() && !work.is_in_transition();
-        (is_step(shows, to) && free).then_some(to)
+        ((is_step(shows, to) || to == ReplicaState::Dropped) && free).then_some(to)
     }
 
     fn enabled_outside(&self, world: &World, actions: &mut Vec<Action>) {
@@ -170,9 +196,19 @@ impl<V: Guards<Guard>> Model<V> {
         if left.toggles > 0 {
             actions.push(Action::Toggle);
         }
-        let committed = store.records.values().filter_map(|stored| stored.record.end).max();
-        if left.expiries > 0 && committed.is_some_and(|end| world.first < end) {
-            actions.push(Action::Expire);
+        if store.ideal.is_paused {
+            actions.push(Action::Resume);
+        } else if left.pauses > 0 {
+            actions.push(Action::Pause);
+        }
+        if left.expiries > 0 {
+            let passed = |id: &SegmentId, stored: &Stored| {
+                stored.record.end.is_some_and(|end| world.first_of(id.partition) < end)
+            };
+            let may = |partition: &PartitionId| {
+                store.records.iter().any(|(id, s)| id.partition == *partition && passed(id, s))
+            };
+            actions.extend(self.scope.partitions().filter(may).map(Action::Expire));
         }
         if !self.scope.skew && store.records.values().any(|stored| !stored.is_old) {
             actions.push(Action::Age);
@@ -191,23 +227,27 @@ impl<V: Guards<Guard>> Model<V> {
             Action::Run(Who::Server(at), number, Fate::Late) => {
                 self.is_late_a_fault(world, *at, *number)
             }
-            Action::Run(_, _, fate) => *fate != Fate::Well,
+            Action::Run(_, _, fate) => !matches!(fate, Fate::Well | Fate::Astray),
             Action::GiveUp(at, segment) => self.is_worth_waiting(world, *at, *segment),
             Action::Age => is_anything_alive(world),
             Action::Crash(..)
             | Action::CrashController(_)
             | Action::Lead
-            | Action::Expire
+            | Action::Expire(_)
             | Action::Rewrite(_)
+            | Action::Break(..)
+            | Action::Pause
+            | Action::Begin(_, Task::Retain(_), _)
             | Action::Toggle => true,
-            Action::Begin(..) | Action::Transition(..) | Action::Stop(..) | Action::Restart(_) => {
-                false
-            }
+            Action::Begin(..)
+            | Action::Transition(..)
+            | Action::Stop(..)
+            | Action::Resume
+            | Action::Restart(_) => false,
         }
     }
 
     /// Whether an event that is a fault has a budget left.
-    #[cfg(feature = "checker")]
     pub(super) fn is_affordable(&self, world: &World, action: &Action) -> bool {
         let delays =
             matches!(action, Action::Run(_, _, Fate::Late) | Action::GiveUp(..) | Action::Age);
@@ -256,7 +296,11 @@ impl<V: Guards<Guard>> Model<V> {
                 Some(replica) if replica.shows == ReplicaState::Error => false,
                 Some(replica) => match replica.work {
                     Work::Idle => on_disk || replica.memory.is_some(),
-                    Work::Discarded | Work::Waiting | Work::Looking(_) | Work::Fetching(_) => false,
+                    Work::Discarded
+                    | Work::Stopping
+                    | Work::Waiting
+                    | Work::Looking(_)
+                    | Work::Fetching(_) => false,
                     Work::Opening { .. }
                     | Work::Consuming(_)
                     | Work::Reporting(_)

@@ -63,6 +63,9 @@ pub fn breach(broken: Broken) -> String {
         Broken::FalseLoss(id) => {
             format!("rows of {} are recorded as lost though somebody has them", name(id))
         }
+        Broken::FilledLate(id) => {
+            format!("{} was read again after a later segment had begun", name(id))
+        }
     }
 }
 

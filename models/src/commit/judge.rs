@@ -2,13 +2,14 @@
 
 use surehold::commit::Guard;
 use surehold::commit::invariant::{
-    Property, broken_link, expected_rows, has_right_object, second_head, without_record,
+    Keeper, Property, begins_again, broken_link, dropper, expected_rows, has_right_object,
+    is_false_loss, is_filled_late, is_overwritten, second_head, without_record,
 };
-use surehold::commit::object::{Location, Range, Record, ReplicaState, Rows, SegmentId};
+use surehold::commit::object::{Range, Record, ReplicaState, SegmentId};
 use surehold::guard::Guards;
 
 use super::model::Model;
-use super::world::{Broken, Node, Store, World, mask, rows_in};
+use super::world::{Broken, Store, World, mask, rows_in, was_read_again};
 
 impl<V: Guards<Guard>> Model<V> {
     /// Notes what an event has broken. A crash takes what it takes.
@@ -16,6 +17,7 @@ impl<V: Guards<Guard>> Model<V> {
         let mut found = Vec::new();
         if before.store != world.store {
             judge_store(&before.store, &world.store, &mut found);
+            self.judge_order(&before.store, world, &mut found);
             judge_losses(before, world, &mut found);
         }
         judge_servers(world, &mut found);
@@ -25,6 +27,26 @@ impl<V: Guards<Guard>> Model<V> {
         let judged = found.into_iter().find(|broken| self.judged.contains(&broken.property()));
         if world.broken.is_none() {
             world.broken = judged;
+        }
+    }
+
+    /// What is judged of the order in which ranges are committed and filled.
+    fn judge_order(&self, before: &Store, world: &World, found: &mut Vec<Broken>) {
+        let store = &world.store;
+        let record = |id: SegmentId| store.records.get(&id).map(|stored| &stored.record);
+        let again = begins_again(&before.ideal, &store.ideal, record, |partition| {
+            world.committed[usize::from(partition.0)]
+        });
+        found.extend(again.map(Broken::Link));
+        if !self.scope.is_ordered {
+            return;
+        }
+        for (id, stored) in store.records.iter() {
+            let old = before.records.get(id).map(|old| &old.record);
+            let late = |old| is_filled_late(*id, old, &stored.record, &store.ideal, was_read_again);
+            if old.is_some_and(late) {
+                found.push(Broken::FilledLate(*id));
+            }
         }
     }
 
@@ -57,17 +79,6 @@ fn judge_store(before: &Store, store: &Store, found: &mut Vec<Broken>) {
     }
 }
 
-/// A completed record may only get an object that it had not, or be replaced by a minion.
-fn is_overwritten(old: &Record, new: &Record) -> bool {
-    use surehold::commit::object::Status;
-    match (old.status, new.status) {
-        (Status::Done, Status::Done) => old.crc != new.crc && old.location != Some(Location::Peers),
-        (Status::Done, Status::Uploaded) | (Status::Uploaded, Status::Uploaded) => false,
-        (Status::Done | Status::Uploaded, _) => true,
-        (Status::InProgress | Status::Committing, _) => false,
-    }
-}
-
 fn expected(range: Range, record: &Record) -> u32 {
     expected_rows(range, &record.lost).fold(0, |rows, offset| rows | 1 << offset)
 }
@@ -75,32 +86,21 @@ fn expected(range: Range, record: &Record) -> u32 {
 /// A loss that is recorded now, though the rows are somewhere.
 fn judge_losses(before: &World, world: &World, found: &mut Vec<Broken>) {
     for (id, stored) in world.store.records.iter() {
-        let old = before.store.records.get(id).map_or(&[][..], |old| &old.record.lost);
-        let new = stored.record.lost.iter().filter(|lost| !old.contains(lost));
-        let still = |lost: &&Range| lost.end > world.first || is_held(world, *id, &stored.record);
-        if new.clone().any(|lost| still(&lost)) {
+        let old = before.store.records.get(id).map(|old| &old.record);
+        let first = world.first_of(id.partition);
+        if is_false_loss(*id, old, &stored.record, first, keepers(world)) {
             found.push(Broken::FalseLoss(*id));
         }
     }
 }
 
-/// Whether somebody has the whole range.
-fn is_held(world: &World, segment: SegmentId, record: &Record) -> bool {
-    let Some(range) = record.range() else { return false };
-    world.servers.iter().any(|node| holds(node, segment, range, &[]))
-}
-
-/// Whether a server has a whole copy of a range, in memory or on disk.
-fn holds(node: &Node, segment: SegmentId, range: Range, lost: &[Range]) -> bool {
-    if node.is_dead {
-        return false;
-    }
-    let whole = |rows: &Rows| rows.covers(range, lost);
-    let durable = node.role.as_ref().map_or(&node.durable, |role| role.durable());
-    let disk = durable.disk.get(&segment).map(|local| &local.copy.rows);
-    let memory = node.role.as_ref().and_then(|role| role.replica(segment));
-    let memory = memory.and_then(|replica| replica.memory.as_ref());
-    disk.is_some_and(|rows| rows.range == range && whole(rows)) || memory.is_some_and(whole)
+/// What each server may have of a segment; nothing if it never comes back.
+fn keepers(world: &World) -> impl Iterator<Item = Option<Keeper<'_>>> {
+    world.servers.iter().map(|node| match &node.role {
+        Some(role) => Some(Keeper::Running(role)),
+        None if node.is_dead => None,
+        None => Some(Keeper::Down(&node.durable)),
+    })
 }
 
 /// What is online serves exactly the range.
@@ -127,18 +127,10 @@ fn judge_servers(world: &World, found: &mut Vec<Broken>) {
 
 /// Nobody lets the only whole copy of a committed range go.
 fn judge_drops(before: &World, world: &World, found: &mut Vec<Broken>) {
-    for (id, stored) in world.store.records.iter() {
-        let record = &stored.record;
-        let Some(range) = record.range() else { continue };
-        let in_store = match record.location {
-            Some(Location::Object(object)) => world.store.objects.contains_key(&object),
-            Some(Location::Peers) | None => false,
-        };
-        if in_store || world.servers.iter().any(|node| holds(node, *id, range, &record.lost)) {
-            continue;
-        }
-        let had = |node: &Node| holds(node, *id, range, &record.lost);
-        let dropper = before.servers.iter().position(|node| had(node));
+    let stored = |at| world.store.objects.contains_key(&at);
+    let listed = |id| world.store.ideal.segments.contains_key(id);
+    for (id, of) in world.store.records.iter().filter(|(id, _)| listed(id)) {
+        let dropper = dropper(*id, &of.record, stored, keepers(before), keepers(world));
         found.extend(dropper.map(|at| Broken::Dropped(*id, at as u16)));
     }
 }

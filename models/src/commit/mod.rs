@@ -3,10 +3,13 @@
 mod blocking;
 #[cfg(feature = "checker")]
 pub mod check;
+mod controllers;
 pub mod coverage;
 mod enabled;
 pub mod ending;
+pub mod fuzz;
 pub mod goal;
+pub mod holes;
 mod judge;
 pub mod model;
 pub mod reach;
@@ -16,6 +19,7 @@ pub mod runs;
 pub mod scenario;
 pub mod scope;
 pub mod scopes;
+mod servers;
 pub mod standing;
 pub mod tale;
 #[cfg(feature = "checker")]

@@ -6,8 +6,11 @@ use surehold::commit::object::{PartitionId, SegmentId, TableConfig};
 
 pub use crate::tier::Tier;
 
-/// The one partition.
+/// The first partition; most scopes have no other.
 pub const PARTITION: PartitionId = PartitionId(0);
+
+/// How many servers a scenario has.
+pub const SERVERS: usize = 2;
 
 /// A small world and what is asked of it.
 #[derive(Clone, Debug)]
@@ -18,8 +21,14 @@ pub struct Scope {
     pub question: &'static str,
     /// How the table commits at the start.
     pub mode: Mode,
-    /// How many segments there are, from 1; the last one is never consumed.
+    /// How many partitions the table has, from 1; each has its own chain of segments.
+    pub partitions: u16,
+    /// How many servers there are, 1 to 3; each has a replica of every segment.
+    pub servers: u8,
+    /// How many segments a partition has, from 1; the last one is never consumed.
     pub segments: u32,
+    /// How many of them are done, stored and served when the scope begins.
+    pub done: u32,
     /// How many rows a segment may have.
     pub rows: u64,
     /// Whether replicas may stop before that, each by its own clock.
@@ -31,6 +40,10 @@ pub struct Scope {
     pub skew: bool,
     /// Whether whoever repairs creates segments in another minute than whoever commits.
     pub two_names: bool,
+    /// More rows than this cannot be built into a copy, by anybody, ever.
+    pub buildable: Option<u64>,
+    /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
+    pub is_prompt: bool,
     /// What may happen, and how often.
     pub budget: Budget,
     /// What must be reachable from everywhere.
@@ -54,7 +67,7 @@ pub struct Budget {
     pub losses: u8,
     /// A build or an upload fails.
     pub failures: u8,
-    /// The stream forgets a row that a commit has passed.
+    /// A partition's stream forgets a row that a commit has passed.
     pub expiries: u8,
     /// Something that is alive takes longer than is waited for.
     pub delays: u8,
@@ -62,6 +75,12 @@ pub struct Budget {
     pub rewrites: u8,
     /// The operator switches the mode.
     pub toggles: u8,
+    /// The consumer of a replica cannot go on.
+    pub breaks: u8,
+    /// The operator pauses consumption; it may be resumed at any time.
+    pub pauses: u8,
+    /// Retention deletes what has become old enough.
+    pub retentions: u8,
 }
 
 /// What must be reachable from everywhere without another fault.
@@ -93,16 +112,27 @@ impl Scope {
         TableConfig {
             mode,
             is_ordered: self.is_ordered,
-            replicas: SERVERS as u16,
+            replicas: u16::from(self.servers),
             row_limit: self.rows,
             may_refill: false,
         }
     }
 
-    /// The first segment.
+    /// The segment of this place in a partition's chain, named at the beginning.
     #[must_use]
-    pub fn first(&self) -> SegmentId {
-        SegmentId { partition: PARTITION, sequence: 0, minute: 0 }
+    pub fn segment(&self, partition: PartitionId, sequence: u32) -> SegmentId {
+        SegmentId { partition, sequence, minute: 0 }
+    }
+
+    /// The first segment of a partition.
+    #[must_use]
+    pub fn first(&self, partition: PartitionId) -> SegmentId {
+        self.segment(partition, 0)
+    }
+
+    /// The partitions.
+    pub fn partitions(&self) -> impl Iterator<Item = PartitionId> + use<> {
+        (0..self.partitions).map(PartitionId)
     }
 
     /// What is judged when the verified protocol is.
@@ -127,7 +157,17 @@ impl Scope {
         };
         let mut parts =
             vec![mode.to_string(), format!("{} segments of {} rows", self.segments, self.rows)];
-        parts.push("2 replicas; reads at once, the last segment opened at once".into());
+        if self.done > 0 {
+            parts.push(format!("{} done at the beginning", self.done));
+        }
+        if self.partitions > 1 {
+            parts.push(format!("{} partitions", self.partitions));
+        }
+        let replicas = match self.servers {
+            1 => "1 replica".to_string(),
+            many => format!("{many} replicas"),
+        };
+        parts.push(format!("{replicas}; reads at once, the last segment opened at once"));
         let counted = [
             (budget.server_crashes, "server crash"),
             (budget.deaths, "server that stays away"),
@@ -139,6 +179,9 @@ impl Scope {
             (budget.delays, "delay"),
             (budget.rewrites, "minion rewrite"),
             (budget.toggles, "mode switch"),
+            (budget.breaks, "consumer that breaks"),
+            (budget.pauses, "pause"),
+            (budget.retentions, "run of retention"),
         ];
         for (count, name) in counted {
             match count {
@@ -153,6 +196,12 @@ impl Scope {
         if self.is_ordered {
             parts.push("ordered".into());
         }
+        if let Some(rows) = self.buildable {
+            parts.push(format!("no copy of more than {rows} rows can be built"));
+        }
+        if self.is_prompt {
+            parts.push("transitions sent at once".into());
+        }
         if self.two_names {
             parts.push("two minutes".into());
         }
@@ -160,9 +209,6 @@ impl Scope {
         parts.join(", ")
     }
 }
-
-/// How many servers there are; each has a replica of every segment.
-pub const SERVERS: usize = 2;
 
 /// How a server is called.
 #[must_use]

@@ -15,6 +15,9 @@ const NONE: Budget = Budget {
     delays: 0,
     rewrites: 0,
     toggles: 0,
+    breaks: 0,
+    pauses: 0,
+    retentions: 0,
 };
 
 fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
@@ -22,12 +25,17 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         name,
         question,
         mode: Mode::Pauseless,
+        partitions: 1,
+        servers: 2,
         segments: 2,
+        done: 0,
         rows: 2,
         stops_early: false,
         is_ordered: false,
         skew: true,
         two_names: false,
+        buildable: None,
+        is_prompt: false,
         budget,
         goal: Some(Goal::Settled),
         tier: Tier::Ci,
@@ -79,6 +87,12 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "blocking-rewrite" => "sane-blocking-rewrite",
         "blocking-leader" => "sane-blocking-leader",
         "dead-server" => "sane-dead-server",
+        "blocking-dead" => "sane-blocking-dead",
+        "failed-prompt" => "sane-failed-prompt",
+        "crash-early" => "sane-crash-early",
+        "ordered" => "sane-ordered",
+        "never-builds" => "sane-never-builds",
+        "retention" => "sane-retention",
         "crash-slow" => "sane-crash-slow",
         _ => return None,
     };
@@ -124,6 +138,28 @@ fn ours() -> Vec<Scope> {
             Budget { losses: 1, ..NONE },
         ),
         base("failed-upload", "A build or an upload fails (C5).", Budget { failures: 1, ..NONE }),
+        single(base(
+            "failed-twice",
+            "Two builds or uploads fail, be it of one replica (C5, C13, R10).",
+            Budget { failures: 2, ..NONE },
+        )),
+        Scope {
+            mode: Mode::Blocking,
+            servers: 1,
+            ..single(base(
+                "blocking-failed-build",
+                "Every replica's build or upload fails, and no end is fixed yet (C5).",
+                Budget { failures: 1, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            ..early(base(
+                "back-elsewhere",
+                "Every replica that won comes back at another offset, and no end is fixed yet.",
+                Budget { server_crashes: 1, ..NONE },
+            ))
+        },
         single(base(
             "failed-expiry",
             "A build fails, and the stream forgets the range before it is read again (R9).",
@@ -203,6 +239,87 @@ fn ours() -> Vec<Scope> {
                 Budget { controller_crashes: 1, ..NONE },
             )
         },
+        Scope {
+            is_prompt: true,
+            ..base(
+                "failed-prompt",
+                "A build fails, and Helix is never late with a transition (R10 needs that it is).",
+                Budget { failures: 1, ..NONE },
+            )
+        },
+        early(base(
+            "failed-early",
+            "A build fails, and a replica has read past the end (R11, C20).",
+            Budget { failures: 1, ..NONE },
+        )),
+        nightly(early(base(
+            "crash-early",
+            "The committer crashes, and the other replica has read past the end (R11, C20).",
+            Budget { server_crashes: 1, ..NONE },
+        ))),
+        single(base(
+            "server-controller-crash",
+            "A server crashes and so does the leader: a copy may be built before the ideal state knows (N4).",
+            Budget { server_crashes: 1, controller_crashes: 1, ..NONE },
+        )),
+        Scope {
+            is_ordered: true,
+            goal: None,
+            ..single(base(
+                "ordered",
+                "All memory of a range of an ordered table is gone: it is not read again after later rows (C15).",
+                Budget { server_crashes: 1, ..NONE },
+            ))
+        },
+        Scope {
+            buildable: Some(1),
+            goal: None,
+            ..base(
+                "never-builds",
+                "A segment is too large to be built, by anybody, ever (R13): nothing false is said of it.",
+                Budget { ..NONE },
+            )
+        },
+        Scope {
+            mode: Mode::Blocking,
+            ..single(base(
+                "blocking-dead",
+                "In blocking mode a server with the only copy never returns, or the other one cannot build (N1, C5).",
+                Budget { server_crashes: 1, deaths: 1, failures: 1, ..NONE },
+            ))
+        },
+        Scope {
+            mode: Mode::Blocking,
+            ..base(
+                "late-rewrite",
+                "A minion replaces a segment before a late replica has reported (C1).",
+                Budget { rewrites: 1, ..NONE },
+            )
+        },
+        Scope {
+            mode: Mode::Blocking,
+            segments: 3,
+            ..single(base(
+                "three",
+                "Whoever creates a segment's record is so slow that the segment is done meanwhile (N3, C8).",
+                Budget { ..NONE },
+            ))
+        },
+        Scope {
+            mode: Mode::Blocking,
+            segments: 3,
+            done: 1,
+            ..single(base(
+                "retention",
+                "Retention runs while consumption is paused, and the last segment was replaced by a minion (R12).",
+                Budget { rewrites: 1, pauses: 1, retentions: 1, ..NONE },
+            ))
+        },
+        base(
+            "broken-consumers",
+            "Consumers break: a replica is taken out, or all are and the segment is begun again (C13).",
+            Budget { breaks: 2, ..NONE },
+        ),
         nightly(single(base(
             "dead-server",
             "A server with the only copy never returns (N1).",

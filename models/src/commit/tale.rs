@@ -124,7 +124,11 @@ impl Tale {
 #[must_use]
 pub fn name(segment: SegmentId) -> String {
     let second = if segment.minute > 0 { "'" } else { "" };
-    format!("seq {}{second}", segment.sequence)
+    let partition = match segment.partition.0 {
+        0 => String::new(),
+        other => format!("partition {other} "),
+    };
+    format!("{partition}seq {}{second}", segment.sequence)
 }
 
 /// The offsets that bits stand for.
@@ -182,6 +186,7 @@ fn event(world: &World, action: Action) -> (String, String) {
                 Task::Validate(_) => "validates the partition",
                 Task::Repair(_) => "repairs what is in error",
                 Task::Retry(_) => "looks for what is not stored",
+                Task::Retain(_) => "deletes what is out of retention",
             };
             let pick =
                 if pick > 0 { format!(", from the {}. on", pick + 1) } else { String::new() };
@@ -199,10 +204,21 @@ fn event(world: &World, action: Action) -> (String, String) {
         Action::Restart(at) => (server(at), "starts again".into()),
         Action::CrashController(at) => (controller(at), "crashes and starts again".into()),
         Action::Lead => (controller(world.leader + 1), "leads from now on".into()),
-        Action::Expire => ("stream".into(), format!("forgets offset {}", world.first)),
+        Action::Expire(partition) => {
+            let stream = match partition.0 {
+                0 => "stream".into(),
+                other => format!("stream {other}"),
+            };
+            (stream, format!("forgets offset {}", world.first_of(partition)))
+        }
         Action::Age => ("time".into(), "passes: all records are old".into()),
         Action::Rewrite(segment) => ("minion".into(), format!("replaces {}", name(segment))),
         Action::Toggle => ("operator".into(), "switches the table's mode".into()),
+        Action::Break(at, segment) => {
+            (server(at), format!("cannot go on consuming {}", name(segment)))
+        }
+        Action::Pause => ("operator".into(), "pauses consumption".into()),
+        Action::Resume => ("operator".into(), "resumes consumption".into()),
     }
 }
 
@@ -213,6 +229,7 @@ fn fated(fate: Fate) -> &'static str {
         Fate::Mute => " (the answer is lost)",
         Fate::Failed => " (it fails)",
         Fate::Late => " (the lease is over)",
+        Fate::Astray => " (to the controller that led before)",
     }
 }
 
@@ -287,6 +304,7 @@ fn change_text(change: &Change) -> String {
             format!("{} {} on {}", name(*id), state_name(*state), server_name(server.0))
         }
         Change::Add(id, _) | Change::Begin(id) => format!("{} CONSUMING", name(*id)),
+        Change::Remove(id) => format!("{} no more", name(*id)),
     }
 }
 

@@ -25,10 +25,13 @@ pub fn verified(tier: Tier) -> Vec<Run> {
 
 /// Upstream's variants: what breaks where, and what #14920 mends.
 pub fn upstream() -> Vec<Run> {
-    use Property::{CopyKept, ListedHasRecord, Recoverable, RightObject, Served, WholeRows};
+    use Property::{
+        Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneHead, Recoverable,
+        RightObject, Served, WholeRows,
+    };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 20] = [
+    let broken: [Row; 34] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -41,19 +44,38 @@ pub fn upstream() -> Vec<Run> {
         (Pr14920, "sane-failed-upload", RightObject),
         (Pr14920, "sane-failed-upload", Recoverable),
         (Pr14920, "sane-blocking-rewrite", Recoverable),
+        (Pr14920, "sane-ordered", FilledInOrder),
         (Aug2026, "sane-slow", ListedHasRecord),
         (Aug2026, "sane-slow", RightObject),
         (Aug2026, "sane-slow", Recoverable),
         (Aug2026, "sane-reply-lost", ListedHasRecord),
         (Aug2026, "sane-failed-upload", CopyKept),
+        (Aug2026, "sane-crash-early", CopyKept),
         (Aug2026, "sane-crash-expiry", WholeRows),
+        (Aug2026, "sane-slow-lost", WholeRows),
+        (Aug2026, "sane-slow-lost", Property::OneEnd),
+        (Aug2026, "sane-crash-slow", WholeRows),
+        (Aug2026, "sane-crash-slow", Property::OneEnd),
+        (Aug2026, "sane-server-crash", RightObject),
+        (Aug2026, "sane-server-crash", NoLostUpdate),
+        (Aug2026, "three", NoLostUpdate),
         (Aug2026, "sane-toggle", Recoverable),
         (Aug2026, "sane-blocking-leader", RightObject),
+        (Aug2026, "sane-blocking-dead", Served),
+        (Aug2026, "sane-retention", Chain),
+        (Aug2026, "sane-never-builds", Recoverable),
+        (Aug2026, "sane-never-builds", Served),
+        (Aug2026, "sane-failed-prompt", CopyKept),
     ];
-    let whole: [Row; 3] = [
+    let whole: [Row; 8] = [
         (Pr14920, "sane-server-crash", Served),
         (Pr14920, "sane-failed-upload", Served),
         (Aug2026, "sane-failed-upload", Served),
+        (Aug2026, "sane-leader-change", Recoverable),
+        (Aug2026, "sane-ordered", FilledInOrder),
+        (Aug2026, "sane-server-crash", CopyKept),
+        (Aug2026, "two-names", OneHead),
+        (Aug2026, "two-names", Recoverable),
     ];
     let run = |(release, name, property): Row, expected| {
         Run::asked(Variant::Upstream(release), known(name), property, expected)
@@ -66,34 +88,44 @@ pub fn upstream() -> Vec<Run> {
 /// The verified protocol without some guards.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AnyStatus, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll, InOrder,
-        KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp, ObjectBeforeDone,
-        OneHead, OwnObject, Rebuild, Reingest, ResetErrorOnly, ResetErrors, RetryCommitting,
-        RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
+        AnyStatus, AskAgain, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll,
+        InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp,
+        ObjectBeforeDone, OneHead, OwnObject, Rebuild, Reingest, ResetErrorOnly, ResetErrors,
+        RetryCommitting, RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
     };
     use Property::{
-        CopyKept, ListedHasRecord, NoLostUpdate, OneEnd, OneHead as OneHeadKept, Recoverable,
-        RightObject, TrueLoss,
+        Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
+        OneHead as OneHeadKept, Recoverable, RightObject, Served, TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 15] = [
+    let noticed: [Row; 25] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
+        (&["R6"], &[OwnObject], "blocking-leader", RightObject),
         (&["R7", "C18"], &[RetryCompares], "slow", NoLostUpdate),
-        (&["C4"], &[RetryCommitting], "failed-upload", Recoverable),
-        (&["C13"], &[ResetErrors], "failed-upload", Recoverable),
+        (&["C4", "R5"], &[RetryCommitting], "failed-upload", Recoverable),
+        (&["C13"], &[ResetErrors], "failed-twice", Recoverable),
         (&["R8"], &[AnyStatus], "toggle", Recoverable),
         (&["C12"], &[AnyStatus], "blocking-rewrite", Recoverable),
+        (&["C5"], &[AskAgain], "blocking-failed-build", Recoverable),
+        (&["C5"], &[AskAgain], "back-elsewhere", Recoverable),
         (&["R9"], &[WholeRange], "crash-expiry", OneEnd),
         (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
-        (&["R2", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
-        (&["R1"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
+        (&["N3", "C8"], &[CreateIfAbsent], "three", NoLostUpdate),
+        (&["N1", "C5"], &[ObjectBeforeDone], "blocking-dead", Served),
+        (&["N4"], &[LocalFirst], "server-controller-crash", CopyKept),
+        (&["C15"], &[InOrder], "ordered", FilledInOrder),
+        (&["R12"], &[KeepEnd], "retention", Chain),
+        (&["R2", "C3", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
+        (&["R1", "C4"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
         (&["N5", "C8"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
         (&["R4", "N2"], &[WinnerOnly, EndFromMetadata, MatchRange], "slow-lost", OneEnd),
-        (&["R10"], &[ResetErrorOnly, KeepMemory], "failed-upload", CopyKept),
-        (&["R5"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
+        (&["R10", "R14"], &[ResetErrorOnly, KeepMemory], "failed-twice", CopyKept),
+        (&["R11", "C20"], &[CutAtEnd, KeepMemory], "failed-early", CopyKept),
+        (&["C1"], &[UploadedIsDone, OwnObject], "late-rewrite", RightObject),
+        (&["R5", "C3"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
     ];
-    let unnoticed: [Row; 17] = [
+    let unnoticed: [Row; 15] = [
         (&["R1", "R2"], &[NoCleanUp], "reply-lost", ListedHasRecord),
         (&["R2", "C3"], &[DoneAgain], "reply-lost", Recoverable),
         (&["R1", "C4"], &[NoAgeRefusal], "sane-slow", ListedHasRecord),
@@ -103,14 +135,12 @@ pub fn mutants() -> Vec<Mutant> {
         (&["N2"], &[EndFromMetadata], "slow-lost", OneEnd),
         (&["R4", "C18"], &[MatchRange], "slow-lost", OneEnd),
         (&["R10"], &[ResetErrorOnly], "failed-upload", CopyKept),
-        (&["R10", "R11"], &[KeepMemory], "failed-upload", CopyKept),
+        (&["R10"], &[ResetErrorOnly, KeepMemory], "failed-prompt", CopyKept),
+        (&["R14"], &[ResetErrorOnly], "blocking-dead", Recoverable),
+        (&["R11"], &[CutAtEnd], "failed-early", CopyKept),
+        (&["R10", "R11"], &[KeepMemory], "failed-early", CopyKept),
         (&["R5"], &[Rebuild], "leader-change", Recoverable),
-        (&["C1"], &[UploadedIsDone], "rewrite", RightObject),
-        (&["N3"], &[CreateIfAbsent], "two-names", Recoverable),
-        (&["N1", "C5"], &[ObjectBeforeDone], "failed-upload", Recoverable),
-        (&["R11", "C20"], &[CutAtEnd], "calm", Recoverable),
-        (&["N4"], &[LocalFirst], "reply-lost", CopyKept),
-        (&["C15"], &[InOrder], "failed-upload", Recoverable),
+        (&["C1"], &[UploadedIsDone], "late-rewrite", RightObject),
     ];
     let mutant = |(holes, guards, name, property): Row, expected| {
         let variant = Variant::Without(guards.to_vec());

@@ -8,7 +8,7 @@ use surehold::collections::Table;
 use surehold::commit::completion::Mode;
 use surehold::commit::invariant::Property;
 use surehold::commit::object::{
-    Crc, IdealState, ObjectId, Record, Rows, Sealed, SegmentId, Version, View,
+    Crc, IdealState, ObjectId, PartitionId, Record, Rows, Sealed, SegmentId, Version, View,
 };
 use surehold::commit::{ControllerEffect, ServerEffect, controller, server};
 
@@ -28,8 +28,11 @@ pub struct World {
     pub leader: u8,
     /// How the table is configured.
     pub mode: Mode,
-    /// The first offset that the stream still has.
-    pub first: u64,
+    /// The first offset that each partition's stream still has.
+    pub first: Vec<u64>,
+    /// The highest offset of each partition that was ever committed; counted only where retention may delete the record
+    /// that says it.
+    pub committed: Vec<u64>,
     /// What may still happen.
     pub left: Budget,
     /// What went wrong, if anything did.
@@ -37,6 +40,12 @@ pub struct World {
 }
 
 impl World {
+    /// The first offset that a partition's stream still has.
+    #[must_use]
+    pub fn first_of(&self, partition: PartitionId) -> u64 {
+        self.first[usize::from(partition.0)]
+    }
+
     /// Brings the digests of changed parts up to date.
     pub fn seal(&mut self) {
         self.store.seal();
@@ -123,6 +132,8 @@ pub enum Broken {
     Overwritten(SegmentId),
     /// Rows are recorded as lost though somebody has them.
     FalseLoss(SegmentId),
+    /// It was filled from the stream after a later one had begun.
+    FilledLate(SegmentId),
 }
 
 impl Broken {
@@ -139,6 +150,7 @@ impl Broken {
             Self::NoRecord(_) => Property::ListedHasRecord,
             Self::Overwritten(_) => Property::NoLostUpdate,
             Self::FalseLoss(_) => Property::TrueLoss,
+            Self::FilledLate(_) => Property::FilledInOrder,
         }
     }
 }
@@ -147,10 +159,10 @@ impl Broken {
 pub mod builder {
     /// A replica, from its memory: 1 and up.
     pub const REPLICA: u32 = 1;
-    /// A server that reads a segment again: 3 and up.
-    pub const REINGESTION: u32 = 3;
+    /// A server that reads a segment again: 4 and up.
+    pub const REINGESTION: u32 = 4;
     /// A minion.
-    pub const MINION: u32 = 5;
+    pub const MINION: u32 = 7;
 }
 
 /// The checksum of a copy of these rows, by who built it.
@@ -165,6 +177,12 @@ pub fn mask(rows: &Rows) -> u32 {
     let is_missing = |offset: u64| rows.missing.iter().any(|m| m.start <= offset && offset < m.end);
     let there = (rows.range.start..rows.range.end).filter(|offset| !is_missing(*offset));
     there.fold(0, |mask, offset| mask | 1 << offset)
+}
+
+/// Whether a copy was read from the stream again.
+#[must_use]
+pub fn was_read_again(crc: Crc) -> bool {
+    (builder::REINGESTION..builder::MINION).contains(&(crc.0 & 7))
 }
 
 /// The rows that a checksum stands for, one bit for each offset.

@@ -102,7 +102,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Stage::LookingUp, Outcome::Ideal(ideal, version)) => {
                 self.take_out(segment, errand, &ideal, version);
             }
-            (Stage::TakingOut, Outcome::Applied) => self.end(segment, errand, true),
+            (Stage::TakingOut, Outcome::Applied) => self.taken_out(segment, errand),
             (Stage::TakingOut, Outcome::Precondition | Outcome::Unknown) => {
                 self.proceed(segment, errand, Stage::LookingUp, Effect::ReadIdeal);
             }
@@ -388,11 +388,19 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         };
         let is = ideal.segments.get(&segment).and_then(|replicas| replicas.get(&server));
         if is != Some(&ReplicaState::Consuming) {
-            return self.end(segment, errand, true);
+            return self.taken_out(segment, errand);
         }
         let change = Change::SetReplica(segment, server, ReplicaState::Offline);
         let effect = Effect::WriteIdeal(version, vec![change]);
         self.proceed(segment, errand, Stage::TakingOut, effect);
+    }
+
+    /// If the replica is in error it is taken to OFFLINE as well, as far as Helix does so (dossier 6.7).
+    fn taken_out(&mut self, segment: SegmentId, errand: Errand) {
+        if let Some(Ask::SetOffline(server)) = self.busy(segment).map(|busy| busy.ask) {
+            self.tell(Effect::Reset(segment, server));
+        }
+        self.end(segment, errand, true);
     }
 
     /// A segment that cannot be built is to be smaller (dossier 6.8). Once its end is fixed it cannot be.

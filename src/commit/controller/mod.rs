@@ -8,13 +8,14 @@
 mod commit;
 mod refill;
 mod repair;
+mod retain;
 mod retry;
 pub mod state;
 mod validate;
 
 pub use state::{Durable, State};
 
-use self::state::{Chore, Errand, Owed, Repair, Retry, Stage, Validate};
+use self::state::{Chore, Errand, Owed, Repair, Retain, Retry, Stage, Validate};
 #[cfg(feature = "weaken")]
 use super::completion::Mode;
 use super::completion::{self, Answer, Completion, Message, Rule, Rules, Said};
@@ -106,6 +107,7 @@ impl<V: Guards<Guard>> Controller<V> {
                 Rule::WinnerStarts => Guard::WinnerOnly,
                 Rule::KeepFromRecord => Guard::EndFromMetadata,
                 Rule::ResumeCommit => Guard::Rebuild,
+                Rule::WinnerAsksAgain => Guard::AskAgain,
             })
         });
         #[cfg(feature = "weaken")]
@@ -172,6 +174,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             Task::Retry(partition) => {
                 (Chore::Retry(Retry::Records(input)), Effect::ListRecords(partition))
             }
+            Task::Retain(_) => (Chore::Retain(Retain::Ideal(input.pick)), Effect::ReadIdeal),
         };
         self.go_on(task, chore, effect);
         Ok(())
@@ -218,6 +221,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 Rule::WinnerStarts => Guard::WinnerOnly,
                 Rule::KeepFromRecord => Guard::EndFromMetadata,
                 Rule::ResumeCommit => Guard::Rebuild,
+                Rule::WinnerAsksAgain => Guard::AskAgain,
             });
         }
         self.state.longest_ms = self.state.longest_ms.max(turn.longest_ms.unwrap_or(0));
@@ -249,6 +253,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 Some(Chore::Validate(stage)) => self.validate(task, stage, outcome),
                 Some(Chore::Repair(stage)) => self.repair(task, stage, outcome),
                 Some(Chore::Retry(stage)) => self.retry(task, stage, outcome),
+                Some(Chore::Retain(stage)) => self.retain(task, stage, outcome),
                 None => None,
             },
         };

@@ -88,12 +88,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let everywhere = shown.values().all(|is| *is == ReplicaState::Error);
         let record = &found.record;
         if record.status == Status::Committing && everywhere {
-            let table = self.state.durable.table;
-            let in_order = !table.is_ordered || table.may_refill;
-            if self.judge.demands(Guard::InOrder, in_order) {
-                self.reingest(id, found, ideal, &errors, pick, acts);
-            }
-            return;
+            return self.reingest(id, found, ideal, &errors, pick, acts);
         }
         if record.status == Status::InProgress && !everywhere {
             return;
@@ -102,16 +97,16 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             return;
         }
         let errors_only = self.judge.applies(Guard::ResetErrorOnly);
-        // Upstream resets whatever is not OFFLINE, and is refused where a listed server is dead.
-        let whole = servers(ideal, id).into_iter();
+        // Upstream resets whatever is not OFFLINE, who is there first, and is refused where a listed server is dead.
         let offline = |at: &ServerId| shown.get(at) == Some(&ReplicaState::Offline);
-        let all: Vec<_> =
-            if errors_only { errors } else { whole.filter(|at| !offline(at)).collect() };
+        let whole = servers(ideal, id).into_iter().filter(|at| !offline(at));
+        let (there, gone): (Vec<_>, Vec<_>) = whole.partition(|at| shown.get(at).is_some());
+        let all = if errors_only { errors } else { [there, gone].concat() };
         acts.extend(all.into_iter().map(|server| Act::Reset(id, server)));
     }
 
     /// A committing segment that is in error everywhere. If somebody still has all of it, that one goes on from
-    /// there; otherwise it is read again.
+    /// there; otherwise it is read again, where the order in which segments are filled does not matter (C15).
     fn reingest(
         &mut self,
         id: SegmentId,
@@ -124,6 +119,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if let Some(range) = found.record.range().filter(|_| self.judge.applies(Guard::KeepMemory))
         {
             acts.extend(errors.iter().map(|server| Act::Ask(id, *server, range)));
+        }
+        let table = self.state.durable.table;
+        if !self.judge.demands(Guard::InOrder, !table.is_ordered || table.may_refill) {
+            return;
         }
         let listed = servers(ideal, id);
         let picked = listed.get(pick as usize % listed.len().max(1));

@@ -97,7 +97,10 @@ impl State {
         self.chores.values().find_map(|chore| match chore {
             Chore::Retry(Retry::View(stale) | Retry::Uploading(stale)) => Some(stale.segment),
             Chore::Retry(Retry::Promoting(write) | Retry::Writing(write)) => Some(write.segment),
-            Chore::Retry(Retry::Records(_)) | Chore::Validate(_) | Chore::Repair(_) => None,
+            Chore::Retry(Retry::Records(_))
+            | Chore::Validate(_)
+            | Chore::Repair(_)
+            | Chore::Retain(_) => None,
         })
     }
 
@@ -129,13 +132,15 @@ impl State {
         });
         let of_chores = self.chores.values().filter_map(|chore| match chore {
             Chore::Validate(Validate::Records(_, _, _, version))
-            | Chore::Validate(Validate::Creating(version, _)) => Some((None, *version)),
+            | Chore::Validate(Validate::Creating(version, _))
+            | Chore::Retain(Retain::Records(_, _, version)) => Some((None, *version)),
             Chore::Retry(Retry::View(stale) | Retry::Uploading(stale)) => {
                 Some((Some(stale.segment), stale.found.version))
             }
             Chore::Retry(Retry::Promoting(write)) => Some((Some(write.segment), write.version)),
             Chore::Retry(Retry::Records(_) | Retry::Writing(_))
             | Chore::Validate(Validate::Stream(_) | Validate::Ideal(..) | Validate::Writing)
+            | Chore::Retain(Retain::Ideal(_) | Retain::Delisting(_) | Retain::Deleting(_))
             | Chore::Repair(_) => None,
         });
         of_refills.chain(of_chores)
@@ -259,6 +264,8 @@ pub enum Chore {
     Repair(Repair),
     /// See [`Task::Retry`].
     Retry(Retry),
+    /// See [`Task::Retain`].
+    Retain(Retain),
 }
 
 /// What the stream said of a partition.
@@ -327,6 +334,20 @@ impl Act {
             }
         }
     }
+}
+
+/// How far retention is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Retain {
+    /// It reads the ideal state.
+    Ideal(u32),
+    /// It reads the records.
+    Records(u32, IdealState, Version),
+    /// It takes these segments out of the ideal state.
+    Delisting(Vec<SegmentId>),
+    /// It deletes the records of these, the last one next.
+    Deleting(Vec<SegmentId>),
 }
 
 /// How far the upload retry is.

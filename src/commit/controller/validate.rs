@@ -116,7 +116,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }?;
         let doubled = plan.changes.iter().any(|change| match change {
             Change::Add(next, _) | Change::Begin(next) => is_duplicate(ideal, *next),
-            Change::Set(..) | Change::SetReplica(..) => false,
+            Change::Set(..) | Change::SetReplica(..) | Change::Remove(_) => false,
         });
         self.judge.demands(Guard::OneHead, !doubled).then_some(plan)
     }
@@ -207,12 +207,15 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
         let consuming =
             |(other, _): &(SegmentId, &Replicas)| ideal.has(*other, ReplicaState::Consuming);
-        let changes = match ideal.of(partition).find(consuming) {
-            Some((previous, _)) => vec![
-                Change::Set(previous, ReplicaState::Online),
-                Change::Add(id, servers(ideal, previous)),
-            ],
-            None => vec![Change::Begin(id)],
+        let add = |like: SegmentId| Change::Add(id, servers(ideal, like));
+        let last = ideal.of(partition).last();
+        let changes = match (ideal.of(partition).find(consuming), last) {
+            (Some((previous, _)), _) => {
+                vec![Change::Set(previous, ReplicaState::Online), add(previous)]
+            }
+            // Upstream only counts a loss, and lists the orphan all the same.
+            (None, Some((last, _))) => vec![add(last)],
+            (None, None) => vec![Change::Begin(id)],
         };
         Some(Plan { create: None, changes })
     }

@@ -184,6 +184,8 @@ pub enum Work {
     Looking(Range),
     /// So, and it brings a copy of this range.
     Fetching(Range),
+    /// Its consumer cannot go on, and it tells the leader so, again and again (`segmentStoppedConsuming`).
+    Stopping,
     /// It has a built copy and serves it: RETAINED, COMMITTED, ONLINE.
     Sealed,
 }
@@ -200,6 +202,7 @@ impl Work {
             | Self::Consuming(_)
             | Self::Reporting(_)
             | Self::Discarded
+            | Self::Stopping
             | Self::Catching(_)
             | Self::Waiting
             | Self::Looking(_)
@@ -225,6 +228,7 @@ impl Work {
             | Self::Uploading(_)
             | Self::Ending(_)
             | Self::Discarded
+            | Self::Stopping
             | Self::Sealed => false,
         }
     }

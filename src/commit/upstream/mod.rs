@@ -10,9 +10,17 @@
 //! [`Release::Pr14920`] follow the descriptions of the pull requests, and where these are silent the tree, less what
 //! later issues say was added after.
 //!
-//! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, group commit (R3),
-//! partial upsert beyond its order, topics of a table with several streams, offset auto-reset, the optional repair of
-//! single OFFLINE replicas, clean-up of temporary objects.
+//! Whatever upstream adds to the ideal state goes through one function that refuses a second segment of the same place,
+//! the validator's own write included (N5): so every release keeps [`Guard::OneHead`].
+//!
+//! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, partial upsert beyond its
+//! order, topics of a table with several streams, offset auto-reset, the optional repair of single OFFLINE replicas,
+//! clean-up of temporary objects.
+//!
+//! Left out as well is group commit (R3), by which upstream writes the ideal state for all partitions of a table at
+//! once, and fails all of them where one cannot be. Here each commit writes for itself, so that the hole cannot be. By
+//! reading, what it costs upstream is a delay: a commit that fails in step 3 is finished by the validator, as after a
+//! crash in its place.
 
 use super::completion::{Mode, Rules};
 use super::controller::{self, Controller};
@@ -54,9 +62,12 @@ impl Release {
     #[must_use]
     pub fn keeps(self) -> &'static [Guard] {
         match self {
-            Self::Blocking | Self::Pr14741 => &[Guard::NoCleanUp],
-            Self::Pr14920 => &[Guard::NoCleanUp, Guard::Reingest, Guard::ResetErrors],
+            Self::Blocking | Self::Pr14741 => &[Guard::NoCleanUp, Guard::OneHead],
+            Self::Pr14920 => {
+                &[Guard::NoCleanUp, Guard::OneHead, Guard::Reingest, Guard::ResetErrors]
+            }
             Self::Aug2026 => &[
+                Guard::OneHead,
                 Guard::Reingest,
                 Guard::ResetErrors,
                 Guard::RetryCommitting,
@@ -89,8 +100,13 @@ impl Release {
     /// Its controller.
     #[must_use]
     pub fn controller(self) -> Controller<Weakened<Guard>> {
-        let limits = controller::Limits::default();
-        let controller = Controller::weakened(limits, self.lacks());
+        self.controller_with(self.lacks())
+    }
+
+    /// The same with other guards than it lacks: to see which of them mends what.
+    #[must_use]
+    pub fn controller_with(self, lacks: Weakened<Guard>) -> Controller<Weakened<Guard>> {
+        let controller = Controller::weakened(controller::Limits::default(), lacks);
         controller.with_rules(self.rules()).with_only(self.only_mode())
     }
 

@@ -1,0 +1,179 @@
+//! The holes that were found by reading upstream's tree (dossier 13) and by models of it, each confirmed in
+//! `pinot-2026-08` or refuted.
+
+/// A hole.
+#[derive(Clone, Copy, Debug)]
+pub struct Hole {
+    /// Its name.
+    pub name: &'static str,
+    /// What happens, or why it does not.
+    pub says: &'static str,
+    /// What became of it.
+    pub finding: Finding,
+}
+
+/// What became of a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// In this scope this property breaks.
+    Confirmed(&'static str, &'static str),
+    /// It cannot be; in this scope this property holds.
+    Refuted(&'static str, &'static str),
+    /// It costs time and nothing else; in this scope this property holds.
+    Delay(&'static str, &'static str),
+    /// So, as a test of the role tells step by step.
+    DelayTold,
+}
+
+impl Finding {
+    /// In a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Confirmed(..) => "confirmed",
+            Self::Refuted(..) => "refuted",
+            Self::Delay(..) | Self::DelayTold => "a delay",
+        }
+    }
+
+    /// The scope and the property of the run that shows it.
+    #[must_use]
+    pub fn shown(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Confirmed(scope, property)
+            | Self::Refuted(scope, property)
+            | Self::Delay(scope, property) => Some((scope, property)),
+            Self::DelayTold => None,
+        }
+    }
+}
+
+use Finding::{Confirmed, Delay, DelayTold, Refuted};
+
+const fn hole(name: &'static str, finding: Finding, says: &'static str) -> Hole {
+    Hole { name, says, finding }
+}
+
+/// All of them, by name.
+pub const HOLES: [Hole; 20] = [
+    hole(
+        "R1",
+        Confirmed("sane-slow", "listed-has-record"),
+        "The commit thread stalls before step 3, the validator lists the next segment, and the clean-up \
+         after the refused step deletes its record.",
+    ),
+    hole(
+        "R2",
+        Confirmed("sane-reply-lost", "listed-has-record"),
+        "The reply to step 3 is lost; the second try finds its own work, takes it for a failure and \
+         deletes the record of the live segment.",
+    ),
+    hole(
+        "R4",
+        Confirmed("sane-crash-slow", "whole-rows"),
+        "A start by another than the winner is taken, at its own offset. With a crash a range that ends \
+         at 2 is sealed with one row, stored and DONE: the other row is lost without an alarm.",
+    ),
+    hole(
+        "R4, the other way",
+        Confirmed("sane-slow-lost", "whole-rows"),
+        "The same with a lost answer: a range that ends at 1 is sealed with two rows, so that one is \
+         served twice.",
+    ),
+    hole(
+        "R5",
+        Delay("sane-leader-change", "recoverable"),
+        "A change of leader between the start and the end of a commit refuses its end; the upload retry \
+         makes up for it, a day later by default.",
+    ),
+    hole(
+        "R6",
+        Confirmed("sane-slow", "right-object"),
+        "The end of a commit moves its object over the one that the retry has put there, and then is \
+         refused.",
+    ),
+    hole(
+        "R6, blocking",
+        Confirmed("sane-blocking-leader", "right-object"),
+        "A leader that leads no more moves its object over that of the commit under the new one.",
+    ),
+    hole(
+        "R7",
+        Confirmed("sane-server-crash", "no-lost-update"),
+        "The retry writes what it made from an old record over one that was completed meanwhile.",
+    ),
+    hole(
+        "R8",
+        Confirmed("sane-toggle", "recoverable"),
+        "The mode is switched while a commit is half done: no rule of the validator fits any more.",
+    ),
+    hole(
+        "R9",
+        Confirmed("sane-crash-expiry", "whole-rows"),
+        "Reingestion from an offset that the stream has no more ends with other rows than the range, and \
+         is DONE.",
+    ),
+    hole(
+        "R10",
+        Confirmed("sane-failed-upload", "copy-kept"),
+        "One replica is in error, and a healthy one that has all rows in memory is reset with it. Only \
+         while its own transition has not been sent: Helix refuses to reset a replica with a pending one \
+         (`sane-failed-prompt` takes another step and another way).",
+    ),
+    hole(
+        "R11",
+        Confirmed("sane-crash-early", "copy-kept"),
+        "A replica has read past the end and may not cut there; the committer crashes; the reset throws \
+         away the only rows. For good once the stream has forgotten them.",
+    ),
+    hole(
+        "R12",
+        Confirmed("sane-retention", "chain"),
+        "Retention takes the last DONE segment for the last one; a later one that a minion replaced is \
+         deleted, and consumption resumes before its end.",
+    ),
+    hole(
+        "R13",
+        Confirmed("sane-never-builds", "served"),
+        "A segment that nobody can build stays in error for ever, as its end is fixed. The verified \
+         protocol says nothing false of it (`never-builds`), but cannot serve it either: the limits have \
+         to be raised.",
+    ),
+    hole(
+        "R14",
+        DelayTold,
+        "The reset of a dead server fails and ends the run, so that later segments in error have no turn. \
+         Not for ever: the replicas that are there were reset before, and a run that finds them waiting \
+         rather than in error goes on (`models/tests/commit.rs`).",
+    ),
+    hole(
+        "N1",
+        Confirmed("sane-blocking-dead", "served"),
+        "DONE without an object: its only copy is on a server that never returns, and reingestion takes \
+         committing segments only.",
+    ),
+    hole(
+        "N2",
+        Confirmed("sane-crash-slow", "one-end"),
+        "KEEP is answered from the machine's memory, though metadata ends the segment elsewhere: the \
+         heart of R4.",
+    ),
+    hole(
+        "N3",
+        Confirmed("three", "no-lost-update"),
+        "A validator that was slow creates the next segment over the one that is done by now. Needs an \
+         age test that errs.",
+    ),
+    hole(
+        "N4",
+        Refuted("sane-server-crash", "copy-kept"),
+        "Upstream builds after step 3 alone, so that nothing is on disk that OFFLINE to CONSUMING could \
+         delete. Where any leader may go on with a commit it could be: see `local-first`.",
+    ),
+    hole(
+        "N5",
+        Refuted("two-names", "one-head"),
+        "Whatever upstream adds to the ideal state goes through one function, which refuses a second \
+         segment of the same place.",
+    ),
+];
