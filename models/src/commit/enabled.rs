@@ -113,7 +113,7 @@ impl<V: Guards<Guard>> Model<V> {
                         actions.push(run(Fate::Mute));
                     }
                     actions.push(run(Fate::Late));
-                    if world.leader > 0 {
+                    if self.scope.strays && world.leader > 0 {
                         actions.push(run(Fate::Astray));
                     }
                 }

@@ -194,6 +194,7 @@ fn world_of(data: &[u8]) -> Scope {
         two_names: is_set(data, 1, 4),
         buildable: None,
         is_prompt: false,
+        strays: false,
         budget: budget(data),
         goal: Some(Goal::Settled),
         tier: Tier::Deep,
@@ -217,7 +218,7 @@ fn budget(data: &[u8]) -> Budget {
         delays: fault(2, 7),
         rewrites: fault(3, 0),
         toggles: fault(3, 1),
-        // Not walked yet: pauses, retention, and consumers that break.
+        // Not walked yet: these, and requests to a controller that led before.
         breaks: 0,
         pauses: 0,
         retentions: 0,

@@ -451,6 +451,7 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         two_names: world.two_minutes,
         buildable: None,
         is_prompt: false,
+        strays: false,
         budget: Budget {
             server_crashes: OFTEN,
             deaths: OFTEN,

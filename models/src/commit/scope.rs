@@ -44,6 +44,8 @@ pub struct Scope {
     pub buildable: Option<u64>,
     /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
     pub is_prompt: bool,
+    /// Whether a server may not have heard who leads, and ask the controller that led before.
+    pub strays: bool,
     /// What may happen, and how often.
     pub budget: Budget,
     /// What must be reachable from everywhere.
@@ -201,6 +203,9 @@ impl Scope {
         }
         if self.is_prompt {
             parts.push("transitions sent at once".into());
+        }
+        if self.strays {
+            parts.push("requests may go to the controller that led before".into());
         }
         if self.two_names {
             parts.push("two minutes".into());

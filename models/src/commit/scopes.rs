@@ -36,6 +36,7 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         two_names: false,
         buildable: None,
         is_prompt: false,
+        strays: false,
         budget,
         goal: Some(Goal::Settled),
         tier: Tier::Ci,
@@ -249,8 +250,8 @@ fn ours() -> Vec<Scope> {
         },
         early(base(
             "failed-early",
-            "A build fails, and a replica has read past the end (R11, C20).",
-            Budget { failures: 1, ..NONE },
+            "Builds fail, and a replica has read past the end (R11, C20).",
+            Budget { failures: 2, ..NONE },
         )),
         nightly(early(base(
             "crash-early",
@@ -314,6 +315,14 @@ fn ours() -> Vec<Scope> {
                 "Retention runs while consumption is paused, and the last segment was replaced by a minion (R12).",
                 Budget { rewrites: 1, pauses: 1, retentions: 1, ..NONE },
             ))
+        },
+        Scope {
+            strays: true,
+            ..base(
+                "leader-unheard",
+                "Another controller leads, and servers have not heard of it.",
+                Budget { leaders: 1, ..NONE },
+            )
         },
         base(
             "broken-consumers",
