@@ -253,11 +253,11 @@ fn ours() -> Vec<Scope> {
             "Builds fail, and a replica has read past the end (R11, C20).",
             Budget { failures: 2, ..NONE },
         )),
-        nightly(early(base(
+        early(base(
             "crash-early",
             "The committer crashes, and the other replica has read past the end (R11, C20).",
             Budget { server_crashes: 1, ..NONE },
-        ))),
+        )),
         single(base(
             "server-controller-crash",
             "A server crashes and so does the leader: a copy may be built before the ideal state knows (N4).",
