@@ -381,6 +381,7 @@ fn decided_by(row: &Value) -> Vec<Rule> {
         Some("winner-starts") => vec![Rule::WinnerStarts],
         Some("keep-from-record") => vec![Rule::KeepFromRecord],
         Some("resume-commit") => vec![Rule::ResumeCommit],
+        Some("winner-asks-again") => vec![Rule::WinnerAsksAgain],
         Some(other) => panic!("there is no rule {other}"),
     }
 }

@@ -20,3 +20,4 @@ pub mod report;
 #[cfg(feature = "checker")]
 pub mod runs;
 pub mod tier;
+mod walk;

@@ -57,11 +57,13 @@ pub enum Guard {
     LocalFirst,
     /// `keep-end`
     KeepEnd,
+    /// `ask-again`
+    AskAgain,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -88,6 +90,7 @@ impl Guard {
         Self::KeepMemory,
         Self::LocalFirst,
         Self::KeepEnd,
+        Self::AskAgain,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -120,6 +123,7 @@ impl Guard {
             Self::KeepMemory => "keep-memory",
             Self::LocalFirst => "local-first",
             Self::KeepEnd => "keep-end",
+            Self::AskAgain => "ask-again",
         }
     }
 
@@ -203,6 +207,9 @@ impl Guard {
             Self::KeepEnd => {
                 "Retention spares the last segment whose end is fixed, whatever its status: the next one starts there."
             }
+            Self::AskAgain => {
+                "A winner that does not commit asks again, be it that its build failed or that it came back at another offset: while no end is fixed, nobody else might ever commit."
+            }
         }
     }
 
@@ -258,6 +265,7 @@ impl Guard {
             Self::KeepMemory => &["R10", "R11"],
             Self::LocalFirst => &["N4", "C3"],
             Self::KeepEnd => &["R12", "#10754"],
+            Self::AskAgain => &["C5"],
         }
     }
 }

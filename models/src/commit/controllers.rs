@@ -14,7 +14,6 @@ use surehold::guard::Guards;
 use surehold::{Issued, Machine};
 
 use super::model::{Context, Fate, Model, OLD_MS};
-use super::scope::SERVERS;
 use super::world::{Pending, Stored, World};
 
 impl<V: Guards<Guard>> Model<V> {
@@ -146,15 +145,18 @@ impl<V: Guards<Guard>> Model<V> {
             ControllerEffect::ReadRecord(id) => {
                 Some(ControllerOutcome::Record(store.records.get(id).map(found)))
             }
-            ControllerEffect::ListRecords(_) => {
-                let all = store.records.iter().map(|(id, stored)| (*id, found(stored)));
+            ControllerEffect::ListRecords(partition) => {
+                let own = store.records.iter().filter(|(id, _)| id.partition == *partition);
+                let all = own.map(|(id, stored)| (*id, found(stored)));
                 Some(ControllerOutcome::Records(all.collect()))
             }
             ControllerEffect::ReadIdeal => {
                 Some(ControllerOutcome::Ideal(store.ideal.clone(), store.ideal_version))
             }
             ControllerEffect::ReadView => Some(ControllerOutcome::View(store.view.clone())),
-            ControllerEffect::ReadStream(_) => Some(ControllerOutcome::Stream(Some(world.first))),
+            ControllerEffect::ReadStream(partition) => {
+                Some(ControllerOutcome::Stream(Some(world.first_of(*partition))))
+            }
             ControllerEffect::WriteRecord(..)
             | ControllerEffect::DeleteRecord(_)
             | ControllerEffect::WriteIdeal(..)
@@ -245,7 +247,10 @@ impl<V: Guards<Guard>> Model<V> {
                 let fits = store.ideal_version == version;
                 if fits {
                     store.ideal_version.0 += 1;
-                    changes.into_iter().for_each(|change| apply(&mut store.ideal, change));
+                    let servers = u16::from(self.scope.servers);
+                    for change in changes {
+                        apply(&mut store.ideal, change, servers);
+                    }
                 }
                 fits
             }
@@ -351,7 +356,8 @@ fn writes_back(effect: &ControllerEffect) -> bool {
     )
 }
 
-fn apply(ideal: &mut IdealState, change: Change) {
+/// `servers`: how many there are, each of which is assigned every partition.
+fn apply(ideal: &mut IdealState, change: Change, servers: u16) {
     match change {
         Change::Set(segment, state) => {
             let Some(replicas) = ideal.segments.get(&segment) else { return };
@@ -368,8 +374,8 @@ fn apply(ideal: &mut IdealState, change: Change) {
             }
         }
         Change::Begin(segment) => {
-            let servers = (0..SERVERS as u16).map(ServerId).collect();
-            apply(ideal, Change::Add(segment, servers));
+            let all = (0..servers).map(ServerId).collect();
+            apply(ideal, Change::Add(segment, all), servers);
         }
         Change::Add(segment, servers) => {
             let mut replicas = Table::new();

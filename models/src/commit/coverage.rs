@@ -155,7 +155,7 @@ impl Coverage {
             Action::Restart(_) => "event: restart",
             Action::CrashController(_) => "event: controller crash",
             Action::Lead => "event: change of leader",
-            Action::Expire => "event: row expires",
+            Action::Expire(_) => "event: row expires",
             Action::Age => "event: records become old",
             Action::Rewrite(_) => "event: rewrite",
             Action::Toggle => "event: mode switch",

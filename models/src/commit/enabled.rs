@@ -1,7 +1,7 @@
 //! Which events of the world may happen, within the scope's bounds, and which of them are faults.
 
 use surehold::commit::completion::{Phase, State as MachineState};
-use surehold::commit::object::{Location, ReplicaState, SegmentId, ServerId, Status};
+use surehold::commit::object::{Location, PartitionId, ReplicaState, SegmentId, ServerId, Status};
 use surehold::commit::server::state::Work;
 use surehold::commit::{ControllerEffect, Guard, ServerEffect, Task, controller::state::Stage};
 use surehold::guard::Guards;
@@ -36,7 +36,7 @@ impl<V: Guards<Guard>> Model<V> {
             }
         }
         if process.role.leads() {
-            for task in Self::tasks() {
+            for task in self.tasks() {
                 self.enabled_task(world, at, task, actions);
             }
         }
@@ -51,30 +51,32 @@ impl<V: Guards<Guard>> Model<V> {
             return;
         }
         let store = &world.store;
+        let of = |partition: PartitionId| {
+            store.records.iter().filter(move |(id, _)| id.partition == partition)
+        };
         let (useful, picks) = match task {
-            Task::Validate(_) => {
+            Task::Validate(partition) => {
                 let is_consumed = |id: &SegmentId, status: Status| {
                     status == Status::InProgress && store.ideal.has(*id, ReplicaState::Consuming)
                 };
-                let last = store.records.iter().last();
+                let last = of(partition).last();
                 let idle = last.is_none_or(|(id, s)| !is_consumed(id, s.record.status));
-                let left = store.records.iter().any(|(id, s)| {
+                let left = of(partition).any(|(id, s)| {
                     let consuming = store.ideal.has(*id, ReplicaState::Consuming);
                     consuming && s.record.status != Status::InProgress
                 });
                 (idle || left, 1)
             }
-            Task::Repair(_) => {
-                let mut all =
-                    store.view.segments.values().flat_map(surehold::collections::Table::values);
+            Task::Repair(partition) => {
+                let own = store.view.segments.iter().filter(|(id, _)| id.partition == partition);
+                let mut all = own.flat_map(|(_, replicas)| replicas.values());
                 (all.any(|is| *is == ReplicaState::Error), world.servers.len() as u8)
             }
-            Task::Retry(_) => {
+            Task::Retry(partition) => {
                 let unstored = |status, location: Option<Location>| {
                     status == Status::Committing || location == Some(Location::Peers)
                 };
-                let mut all = store.records.values();
-                let any = all.any(|s| unstored(s.record.status, s.record.location));
+                let any = of(partition).any(|(_, s)| unstored(s.record.status, s.record.location));
                 (any, world.servers.len() as u8)
             }
             Task::Retain(_) => {
@@ -199,9 +201,14 @@ impl<V: Guards<Guard>> Model<V> {
         } else if left.pauses > 0 {
             actions.push(Action::Pause);
         }
-        let committed = store.records.values().filter_map(|stored| stored.record.end).max();
-        if left.expiries > 0 && committed.is_some_and(|end| world.first < end) {
-            actions.push(Action::Expire);
+        if left.expiries > 0 {
+            let passed = |id: &SegmentId, stored: &Stored| {
+                stored.record.end.is_some_and(|end| world.first_of(id.partition) < end)
+            };
+            let may = |partition: &PartitionId| {
+                store.records.iter().any(|(id, s)| id.partition == *partition && passed(id, s))
+            };
+            actions.extend(self.scope.partitions().filter(may).map(Action::Expire));
         }
         if !self.scope.skew && store.records.values().any(|stored| !stored.is_old) {
             actions.push(Action::Age);
@@ -226,7 +233,7 @@ impl<V: Guards<Guard>> Model<V> {
             Action::Crash(..)
             | Action::CrashController(_)
             | Action::Lead
-            | Action::Expire
+            | Action::Expire(_)
             | Action::Rewrite(_)
             | Action::Break(..)
             | Action::Pause
@@ -241,7 +248,6 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     /// Whether an event that is a fault has a budget left.
-    #[cfg(feature = "checker")]
     pub(super) fn is_affordable(&self, world: &World, action: &Action) -> bool {
         let delays =
             matches!(action, Action::Run(_, _, Fate::Late) | Action::GiveUp(..) | Action::Age);

@@ -2,12 +2,12 @@
 
 use surehold::commit::Guard;
 use surehold::commit::invariant::{Property, expected_rows};
-use surehold::commit::object::{Location, ReplicaState, SegmentId, Status};
+use surehold::commit::object::{Location, PartitionId, ReplicaState, SegmentId, Status};
 use surehold::commit::server::state::Work;
 use surehold::guard::Guards;
 
 use super::model::Model;
-use super::world::{World, mask};
+use super::world::{Stored, World, mask};
 
 impl<V: Guards<Guard>> Model<V> {
     /// The goal that is judged, if one is.
@@ -22,42 +22,43 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     /// Whether everything is done, stored and served by all who are there, and the last segment is consumed.
-    fn is_settled(&self, world: &World) -> bool {
+    pub(super) fn is_settled(&self, world: &World) -> bool {
         let store = &world.store;
-        let Some((last, _)) = store.ideal.segments.iter().last() else { return false };
-        if last.sequence + 1 < self.scope.segments {
-            return false;
-        }
-        let before = store.ideal.segments.iter().map(|(id, _)| *id).filter(|id| id != last);
         let quiet = world.controllers.iter().all(|process| process.role.is_quiet());
         let idle = |at: usize| {
             let role = world.servers[at].role.as_ref();
             role.is_some_and(|role| role.jobs().next().is_none())
         };
         let there = || (0..world.servers.len()).filter(|at| !world.servers[*at].is_dead);
-        quiet
-            && there().all(idle)
-            && before.into_iter().all(|id| {
-                is_given_up(world, id)
-                    || is_stored(world, id) && there().all(|at| serves(world, at, id))
-            })
-            && there().all(|at| consumes(world, at, *last))
+        let settled = |partition: PartitionId| {
+            let Some((last, _)) = store.ideal.of(partition).last() else { return false };
+            let mut before = store.ideal.of(partition).map(|(id, _)| id).filter(|id| *id != last);
+            let whole = |id| is_stored(world, id) && there().all(|at| serves(world, at, id));
+            last.sequence + 1 >= self.scope.segments
+                && before.all(|id| is_given_up(world, id) || whole(id))
+                && there().all(|at| consumes(world, at, last))
+        };
+        quiet && there().all(idle) && self.scope.partitions().all(settled)
     }
 }
 
 /// Whether every row of every range whose end is fixed is served by somebody, or recorded as lost.
 fn is_served(world: &World) -> bool {
     let listed = |id| world.store.ideal.segments.contains_key(id);
-    world.store.records.iter().filter(|(id, _)| listed(id)).all(|(id, stored)| {
-        let Some(range) = stored.record.range() else { return true };
-        let online = |role: &surehold::commit::server::State| {
-            let shows = role.replica(*id).map(|replica| replica.shows);
-            role.serves(*id).filter(|_| shows == Some(ReplicaState::Online)).map(|c| mask(&c.rows))
-        };
-        let roles = world.servers.iter().filter_map(|node| node.role.as_ref());
-        let served = roles.filter_map(online).fold(0, |all, rows| all | rows);
-        expected_rows(range, &stored.record.lost).all(|offset| served >> offset & 1 == 1)
-    })
+    let mut all = world.store.records.iter().filter(|(id, _)| listed(id));
+    all.all(|(id, stored)| is_segment_served(world, *id, stored))
+}
+
+/// Whether every row of a range is, if its end is fixed.
+pub(super) fn is_segment_served(world: &World, id: SegmentId, stored: &Stored) -> bool {
+    let Some(range) = stored.record.range() else { return true };
+    let online = |role: &surehold::commit::server::State| {
+        let shows = role.replica(id).map(|replica| replica.shows);
+        role.serves(id).filter(|_| shows == Some(ReplicaState::Online)).map(|c| mask(&c.rows))
+    };
+    let roles = world.servers.iter().filter_map(|node| node.role.as_ref());
+    let served = roles.filter_map(online).fold(0, |all, rows| all | rows);
+    expected_rows(range, &stored.record.lost).all(|offset| served >> offset & 1 == 1)
 }
 
 /// All its replicas were taken out before its end was fixed: another segment has begun in its place.

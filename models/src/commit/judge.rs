@@ -34,7 +34,9 @@ impl<V: Guards<Guard>> Model<V> {
     fn judge_order(&self, before: &Store, world: &World, found: &mut Vec<Broken>) {
         let store = &world.store;
         let record = |id: SegmentId| store.records.get(&id).map(|stored| &stored.record);
-        let again = begins_again(&before.ideal, &store.ideal, record, |_| world.committed);
+        let again = begins_again(&before.ideal, &store.ideal, record, |partition| {
+            world.committed[usize::from(partition.0)]
+        });
         found.extend(again.map(Broken::Link));
         if !self.scope.is_ordered {
             return;
@@ -85,7 +87,8 @@ fn expected(range: Range, record: &Record) -> u32 {
 fn judge_losses(before: &World, world: &World, found: &mut Vec<Broken>) {
     for (id, stored) in world.store.records.iter() {
         let old = before.store.records.get(id).map(|old| &old.record);
-        if is_false_loss(*id, old, &stored.record, world.first, keepers(world)) {
+        let first = world.first_of(id.partition);
+        if is_false_loss(*id, old, &stored.record, first, keepers(world)) {
             found.push(Broken::FalseLoss(*id));
         }
     }

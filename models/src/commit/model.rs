@@ -17,8 +17,8 @@ use surehold::commit::effect::Expected;
 use surehold::commit::event::{ControllerOutcome, ServerOutcome};
 use surehold::commit::invariant::Property;
 use surehold::commit::object::{
-    ControllerId, IdealState, Location, ObjectId, Range, Record, ReplicaState, Rows, Sealed,
-    SegmentId, ServerId, Status, Version, View,
+    ControllerId, IdealState, Location, ObjectId, PartitionId, Range, Record, ReplicaState, Rows,
+    Sealed, SegmentId, ServerId, Status, Version, View,
 };
 use surehold::commit::{
     Controller, ControllerEffect, ControllerEvent, Guard, Input, Server, ServerEvent, Task,
@@ -27,7 +27,7 @@ use surehold::commit::{
 use surehold::guard::Guards;
 
 use super::coverage::Coverage;
-use super::scope::{PARTITION, SERVERS, Scope};
+use super::scope::Scope;
 use super::servers::show;
 use super::tale::Tale;
 use super::world::{Node, Process, Store, Stored, World, builder, crc_of};
@@ -106,8 +106,8 @@ pub enum Action {
     CrashController(u8),
     /// The next controller leads.
     Lead,
-    /// The stream forgets its first row.
-    Expire,
+    /// The stream of a partition forgets its first row.
+    Expire(PartitionId),
     /// All records become old.
     Age,
     /// A minion replaces a segment.
@@ -142,28 +142,28 @@ impl<V: Guards<Guard>> Model<V> {
         }
     }
 
-    /// The one initial state: the first controller leads, and both replicas consume the first segment that is not done
-    /// yet.
+    /// The one initial state: the first controller leads, and all replicas consume the first segment of each partition
+    /// that is not done yet.
     pub fn start(&self) -> World {
         let controllers = 1 + self.scope.budget.leaders;
+        let servers = self.scope.servers;
         let mut world = World {
             store: Part::new(self.stored()),
             controllers: (0..controllers).map(|at| Part::new(self.process(at, 0))).collect(),
-            servers: (0..SERVERS as u8).map(|at| Part::new(self.node(at))).collect(),
+            servers: (0..servers).map(|at| Part::new(self.node(at))).collect(),
             leader: 0,
             mode: self.scope.mode,
-            first: 0,
-            committed: 0,
+            first: self.scope.partitions().map(|_| 0).collect(),
+            committed: self.scope.partitions().map(|_| 0).collect(),
             left: self.scope.budget,
             broken: None,
         };
         let mut tale = Tale::untold();
         let mut context = Context::new(&mut tale);
         let _ = self.lead(&mut world, 0, ControllerEvent::Elected, &mut context);
-        for at in 0..SERVERS as u8 {
-            for sequence in 0..=self.scope.done {
-                let event =
-                    ServerEvent::Transition(self.scope.segment(sequence), self.begun(sequence));
+        for at in 0..servers {
+            for id in self.begun() {
+                let event = ServerEvent::Transition(id, self.is_at_first(id));
                 let _ = self.serve(&mut world, at, event, &mut context);
             }
         }
@@ -172,9 +172,17 @@ impl<V: Guards<Guard>> Model<V> {
         world
     }
 
+    /// The segments that there are at the beginning.
+    fn begun(&self) -> impl Iterator<Item = SegmentId> + use<'_, V> {
+        let of = move |partition| {
+            (0..=self.scope.done).map(move |sequence| self.scope.segment(partition, sequence))
+        };
+        self.scope.partitions().flat_map(of)
+    }
+
     /// What the replicas of a segment are at the beginning.
-    fn begun(&self, sequence: u32) -> ReplicaState {
-        if sequence < self.scope.done { ReplicaState::Online } else { ReplicaState::Consuming }
+    fn is_at_first(&self, id: SegmentId) -> ReplicaState {
+        if id.sequence < self.scope.done { ReplicaState::Online } else { ReplicaState::Consuming }
     }
 
     /// The copy of a segment that is done at the beginning.
@@ -193,20 +201,20 @@ impl<V: Guards<Guard>> Model<V> {
             view: View::default(),
             objects: Table::new(),
         };
-        for sequence in 0..=self.scope.done {
-            let id = self.scope.segment(sequence);
-            let start = u64::from(sequence) * self.scope.rows;
-            let mut record = Record::starting_at(start, SERVERS as u16, self.scope.rows);
-            if sequence < self.scope.done {
-                let copy = self.done_copy(sequence);
+        let servers = u16::from(self.scope.servers);
+        for id in self.begun() {
+            let start = u64::from(id.sequence) * self.scope.rows;
+            let mut record = Record::starting_at(start, servers, self.scope.rows);
+            if id.sequence < self.scope.done {
+                let copy = self.done_copy(id.sequence);
                 let object = ObjectId { segment: id, attempt: Some(u64::from(copy.crc.0)) };
                 record = record.done(copy.rows.range.end, copy.crc, Location::Object(object));
                 store.objects.insert(object, copy);
             }
             store.records.insert(id, Stored { record, version: Version(0), is_old: false });
             let mut replicas = Table::new();
-            for at in 0..SERVERS as u16 {
-                replicas.insert(ServerId(at), self.begun(sequence));
+            for at in 0..servers {
+                replicas.insert(ServerId(at), self.is_at_first(id));
             }
             store.ideal.segments.insert(id, replicas);
         }
@@ -228,10 +236,10 @@ impl<V: Guards<Guard>> Model<V> {
 
     fn node(&self, at: u8) -> Node {
         let mut disk = Table::new();
-        for sequence in 0..self.scope.done {
-            let copy = self.done_copy(sequence);
+        for id in self.begun().filter(|id| id.sequence < self.scope.done) {
+            let copy = self.done_copy(id.sequence);
             let attempt = u64::from(copy.crc.0);
-            disk.insert(self.scope.segment(sequence), server::state::Local { copy, attempt });
+            disk.insert(id, server::state::Local { copy, attempt });
         }
         let durable = server::Durable {
             server: ServerId(u16::from(at)),
@@ -261,11 +269,13 @@ impl<V: Guards<Guard>> Model<V> {
         (next != *world).then_some(next)
     }
 
-    /// Up to where the partition was committed; what retention deletes tells it no more.
+    /// Up to where each partition was committed; what retention deletes tells it no more.
     fn remember(&self, world: &mut World) {
         if self.scope.budget.retentions > 0 {
-            let ends = world.store.records.values().filter_map(|stored| stored.record.end);
-            world.committed = ends.max().unwrap_or(0).max(world.committed);
+            for (id, stored) in world.store.records.iter() {
+                let committed = &mut world.committed[usize::from(id.partition.0)];
+                *committed = stored.record.end.unwrap_or(0).max(*committed);
+            }
         }
     }
 
@@ -345,9 +355,9 @@ impl<V: Guards<Guard>> Model<V> {
                 self.lead(world, old, ControllerEvent::Deposed, context)?;
                 self.lead(world, old + 1, ControllerEvent::Elected, context)?;
             }
-            Action::Expire => {
+            Action::Expire(partition) => {
                 world.left.expiries -= 1;
-                world.first += 1;
+                world.first[usize::from(partition.0)] += 1;
             }
             Action::Age => {
                 if is_fault {
@@ -515,13 +525,16 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     /// The tasks that there are.
-    pub(super) fn tasks() -> [Task; 4] {
-        [
-            Task::Validate(PARTITION),
-            Task::Repair(PARTITION),
-            Task::Retry(PARTITION),
-            Task::Retain(PARTITION),
-        ]
+    pub(super) fn tasks(&self) -> impl Iterator<Item = Task> + use<V> {
+        let of = |partition| {
+            [
+                Task::Validate(partition),
+                Task::Repair(partition),
+                Task::Retry(partition),
+                Task::Retain(partition),
+            ]
+        };
+        self.scope.partitions().flat_map(of)
     }
 }
 

@@ -211,7 +211,7 @@ impl<V: Guards<Guard>> Stage<V> {
             Move::TakeOver(at) if at == self.world.leader + 1 => self.happen(Action::Lead),
             Move::TakeOver(_) => Err(Stop::new("not-next", "another one is next")),
             Move::Age => self.happen(Action::Age),
-            Move::Expire => self.happen(Action::Expire),
+            Move::Expire => self.happen(Action::Expire(PARTITION)),
             Move::Rewrite(segment) => self.happen(Action::Rewrite(segment)),
             Move::Toggle => self.happen(Action::Toggle),
             Move::Serve => self.come_to(Property::Served),

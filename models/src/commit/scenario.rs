@@ -440,6 +440,8 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         name: "scenario",
         question: "",
         mode: world.mode,
+        partitions: 1,
+        servers: SERVERS as u8,
         segments: world.segments,
         done: 0,
         rows: world.rows,

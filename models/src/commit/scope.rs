@@ -6,8 +6,11 @@ use surehold::commit::object::{PartitionId, SegmentId, TableConfig};
 
 pub use crate::tier::Tier;
 
-/// The one partition.
+/// The first partition; most scopes have no other.
 pub const PARTITION: PartitionId = PartitionId(0);
+
+/// How many servers a scenario has.
+pub const SERVERS: usize = 2;
 
 /// A small world and what is asked of it.
 #[derive(Clone, Debug)]
@@ -18,7 +21,11 @@ pub struct Scope {
     pub question: &'static str,
     /// How the table commits at the start.
     pub mode: Mode,
-    /// How many segments there are, from 1; the last one is never consumed.
+    /// How many partitions the table has, from 1; each has its own chain of segments.
+    pub partitions: u16,
+    /// How many servers there are, 1 to 3; each has a replica of every segment.
+    pub servers: u8,
+    /// How many segments a partition has, from 1; the last one is never consumed.
     pub segments: u32,
     /// How many of them are done, stored and served when the scope begins.
     pub done: u32,
@@ -62,7 +69,7 @@ pub struct Budget {
     pub losses: u8,
     /// A build or an upload fails.
     pub failures: u8,
-    /// The stream forgets a row that a commit has passed.
+    /// A partition's stream forgets a row that a commit has passed.
     pub expiries: u8,
     /// Something that is alive takes longer than is waited for.
     pub delays: u8,
@@ -107,16 +114,27 @@ impl Scope {
         TableConfig {
             mode,
             is_ordered: self.is_ordered,
-            replicas: SERVERS as u16,
+            replicas: u16::from(self.servers),
             row_limit: self.rows,
             may_refill: false,
         }
     }
 
-    /// The segment of this place in the chain, named at the beginning.
+    /// The segment of this place in a partition's chain, named at the beginning.
     #[must_use]
-    pub fn segment(&self, sequence: u32) -> SegmentId {
-        SegmentId { partition: PARTITION, sequence, minute: 0 }
+    pub fn segment(&self, partition: PartitionId, sequence: u32) -> SegmentId {
+        SegmentId { partition, sequence, minute: 0 }
+    }
+
+    /// The first segment of a partition.
+    #[must_use]
+    pub fn first(&self, partition: PartitionId) -> SegmentId {
+        self.segment(partition, 0)
+    }
+
+    /// The partitions.
+    pub fn partitions(&self) -> impl Iterator<Item = PartitionId> + use<> {
+        (0..self.partitions).map(PartitionId)
     }
 
     /// What is judged when the verified protocol is.
@@ -144,7 +162,14 @@ impl Scope {
         if self.done > 0 {
             parts.push(format!("{} done at the beginning", self.done));
         }
-        parts.push("2 replicas; reads at once, the last segment opened at once".into());
+        if self.partitions > 1 {
+            parts.push(format!("{} partitions", self.partitions));
+        }
+        let replicas = match self.servers {
+            1 => "1 replica".to_string(),
+            many => format!("{many} replicas"),
+        };
+        parts.push(format!("{replicas}; reads at once, the last segment opened at once"));
         let counted = [
             (budget.server_crashes, "server crash"),
             (budget.deaths, "server that stays away"),
@@ -189,9 +214,6 @@ impl Scope {
         parts.join(", ")
     }
 }
-
-/// How many servers there are; each has a replica of every segment.
-pub const SERVERS: usize = 2;
 
 /// How a server is called.
 #[must_use]

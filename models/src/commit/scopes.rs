@@ -25,6 +25,8 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         name,
         question,
         mode: Mode::Pauseless,
+        partitions: 1,
+        servers: 2,
         segments: 2,
         done: 0,
         rows: 2,
@@ -137,6 +139,28 @@ fn ours() -> Vec<Scope> {
             Budget { losses: 1, ..NONE },
         ),
         base("failed-upload", "A build or an upload fails (C5).", Budget { failures: 1, ..NONE }),
+        single(base(
+            "failed-twice",
+            "Two builds or uploads fail, be it of one replica (C5, C13, R10).",
+            Budget { failures: 2, ..NONE },
+        )),
+        Scope {
+            mode: Mode::Blocking,
+            servers: 1,
+            ..single(base(
+                "blocking-failed-build",
+                "Every replica's build or upload fails, and no end is fixed yet (C5).",
+                Budget { failures: 1, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            ..early(base(
+                "back-elsewhere",
+                "Every replica that won comes back at another offset, and no end is fixed yet.",
+                Budget { server_crashes: 1, ..NONE },
+            ))
+        },
         single(base(
             "failed-expiry",
             "A build fails, and the stream forgets the range before it is read again (R9).",

@@ -172,8 +172,9 @@ impl<V: Guards<Guard>> Model<V> {
             return None;
         }
         let end = self.stream_end();
-        Some(if offset < world.first {
-            ServerOutcome::Expired { first: world.first, end }
+        let first = world.first_of(segment.partition);
+        Some(if offset < first {
+            ServerOutcome::Expired { first, end }
         } else {
             ServerOutcome::Row(offset)
         })

@@ -124,7 +124,11 @@ impl Tale {
 #[must_use]
 pub fn name(segment: SegmentId) -> String {
     let second = if segment.minute > 0 { "'" } else { "" };
-    format!("seq {}{second}", segment.sequence)
+    let partition = match segment.partition.0 {
+        0 => String::new(),
+        other => format!("partition {other} "),
+    };
+    format!("{partition}seq {}{second}", segment.sequence)
 }
 
 /// The offsets that bits stand for.
@@ -200,7 +204,13 @@ fn event(world: &World, action: Action) -> (String, String) {
         Action::Restart(at) => (server(at), "starts again".into()),
         Action::CrashController(at) => (controller(at), "crashes and starts again".into()),
         Action::Lead => (controller(world.leader + 1), "leads from now on".into()),
-        Action::Expire => ("stream".into(), format!("forgets offset {}", world.first)),
+        Action::Expire(partition) => {
+            let stream = match partition.0 {
+                0 => "stream".into(),
+                other => format!("stream {other}"),
+            };
+            (stream, format!("forgets offset {}", world.first_of(partition)))
+        }
         Action::Age => ("time".into(), "passes: all records are old".into()),
         Action::Rewrite(segment) => ("minion".into(), format!("replaces {}", name(segment))),
         Action::Toggle => ("operator".into(), "switches the table's mode".into()),

@@ -88,8 +88,8 @@ pub fn upstream() -> Vec<Run> {
 /// The verified protocol without some guards.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AnyStatus, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll, InOrder,
-        KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp,
+        AnyStatus, AskAgain, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll,
+        InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp,
         ObjectBeforeDone, OneHead, OwnObject, Rebuild, Reingest, ResetErrorOnly, ResetErrors,
         RetryCommitting, RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
     };
@@ -98,15 +98,17 @@ pub fn mutants() -> Vec<Mutant> {
         OneHead as OneHeadKept, Recoverable, RightObject, Served, TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 24] = [
+    let noticed: [Row; 25] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
         (&["R7", "C18"], &[RetryCompares], "slow", NoLostUpdate),
         (&["C4", "R5"], &[RetryCommitting], "failed-upload", Recoverable),
-        (&["C13"], &[ResetErrors], "failed-upload", Recoverable),
+        (&["C13"], &[ResetErrors], "failed-twice", Recoverable),
         (&["R8"], &[AnyStatus], "toggle", Recoverable),
         (&["C12"], &[AnyStatus], "blocking-rewrite", Recoverable),
+        (&["C5"], &[AskAgain], "blocking-failed-build", Recoverable),
+        (&["C5"], &[AskAgain], "back-elsewhere", Recoverable),
         (&["R9"], &[WholeRange], "crash-expiry", OneEnd),
         (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
         (&["N3", "C8"], &[CreateIfAbsent], "three", NoLostUpdate),
@@ -118,11 +120,10 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R1", "C4"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
         (&["N5", "C8"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
         (&["R4", "N2"], &[WinnerOnly, EndFromMetadata, MatchRange], "slow-lost", OneEnd),
-        (&["R10", "R14"], &[ResetErrorOnly, KeepMemory], "failed-upload", CopyKept),
+        (&["R10", "R14"], &[ResetErrorOnly, KeepMemory], "failed-twice", CopyKept),
         (&["R11", "C20"], &[CutAtEnd, KeepMemory], "failed-early", CopyKept),
         (&["C1"], &[UploadedIsDone, OwnObject], "late-rewrite", RightObject),
         (&["R5", "C3"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
-        (&["C5"], &[KeepMemory], "blocking-dead", Recoverable),
     ];
     let unnoticed: [Row; 15] = [
         (&["R1", "R2"], &[NoCleanUp], "reply-lost", ListedHasRecord),

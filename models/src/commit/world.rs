@@ -8,7 +8,7 @@ use surehold::collections::Table;
 use surehold::commit::completion::Mode;
 use surehold::commit::invariant::Property;
 use surehold::commit::object::{
-    Crc, IdealState, ObjectId, Record, Rows, Sealed, SegmentId, Version, View,
+    Crc, IdealState, ObjectId, PartitionId, Record, Rows, Sealed, SegmentId, Version, View,
 };
 use surehold::commit::{ControllerEffect, ServerEffect, controller, server};
 
@@ -28,10 +28,11 @@ pub struct World {
     pub leader: u8,
     /// How the table is configured.
     pub mode: Mode,
-    /// The first offset that the stream still has.
-    pub first: u64,
-    /// The highest offset that was ever committed; counted only where retention may delete the record that says it.
-    pub committed: u64,
+    /// The first offset that each partition's stream still has.
+    pub first: Vec<u64>,
+    /// The highest offset of each partition that was ever committed; counted only where retention may delete the record
+    /// that says it.
+    pub committed: Vec<u64>,
     /// What may still happen.
     pub left: Budget,
     /// What went wrong, if anything did.
@@ -39,6 +40,12 @@ pub struct World {
 }
 
 impl World {
+    /// The first offset that a partition's stream still has.
+    #[must_use]
+    pub fn first_of(&self, partition: PartitionId) -> u64 {
+        self.first[usize::from(partition.0)]
+    }
+
     /// Brings the digests of changed parts up to date.
     pub fn seal(&mut self) {
         self.store.seal();
@@ -152,10 +159,10 @@ impl Broken {
 pub mod builder {
     /// A replica, from its memory: 1 and up.
     pub const REPLICA: u32 = 1;
-    /// A server that reads a segment again: 3 and up.
-    pub const REINGESTION: u32 = 3;
+    /// A server that reads a segment again: 4 and up.
+    pub const REINGESTION: u32 = 4;
     /// A minion.
-    pub const MINION: u32 = 5;
+    pub const MINION: u32 = 7;
 }
 
 /// The checksum of a copy of these rows, by who built it.

@@ -60,11 +60,9 @@
 //!
 //! At the end, if asked for and possible: with no further fault, all in turn reach the goal.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::collections::BTreeMap;
+use std::hash::Hash;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use surehold::Verified;
 use surehold::guard::Weakened;
 use surehold::rebalance::coordinator;
@@ -81,6 +79,7 @@ use super::tale::Tale;
 use super::window::Window;
 use super::world::{Broken, Mail};
 pub use crate::fuzz::{Finding, HEADER};
+use crate::walk::{Visited, bits, is_read_as_written, is_set};
 
 /// How many operations are read at most; bytes after them mean nothing.
 pub const MAX_OPERATIONS: usize = 128;
@@ -99,9 +98,6 @@ const EVENTS_BETWEEN_DOUBLES: usize = 4;
 
 /// After how many events a state is written and read.
 const EVENTS_BETWEEN_READS: usize = 32;
-
-/// With how many of the states before each one is compared.
-const COMPARED: usize = 4;
 
 /// How many rounds a fair schedule may take to the goal.
 const MAX_FAIR_ROUNDS: usize = 64;
@@ -165,16 +161,6 @@ pub fn rebalance_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Box<Findi
         }
         FuzzVariant::Upstream(fix) => walk(&Druid(*fix), data, false),
     }
-}
-
-/// Some bits of a byte; of one that is missing, zero.
-fn bits(data: &[u8], at: usize, from: u32, count: u32) -> u8 {
-    let byte = u32::from(data.get(at).copied().unwrap_or(0));
-    ((byte >> from) & ((1 << count) - 1)) as u8
-}
-
-fn is_set(data: &[u8], at: usize, bit: u32) -> bool {
-    bits(data, at, bit, 1) == 1
 }
 
 /// The world that the first bytes choose.
@@ -305,25 +291,6 @@ impl Inspected for coordinator::State {
     }
 }
 
-fn is_read_as_written<T: Serialize + DeserializeOwned + Eq>(state: &T) -> bool {
-    let written = serde_json::to_string(state);
-    written.ok().and_then(|text| serde_json::from_str(&text).ok()).as_ref() == Some(state)
-}
-
-/// The last states of a role, each with its hash.
-struct Visited<S>(VecDeque<(u64, S)>);
-
-impl<S: Hash + Eq + Clone> Visited<S> {
-    /// Whether a state and each of the last ones hash equal only if they are equal, and then too.
-    fn fits(&mut self, state: &S) -> bool {
-        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(state);
-        let fits = self.0.iter().all(|(other, visited)| (hash == *other) == (state == visited));
-        self.0.push_front((hash, state.clone()));
-        self.0.truncate(COMPARED);
-        fits
-    }
-}
-
 /// Requests of coordinators that are not settled, from the messages alone.
 #[derive(Default)]
 struct Ledger {
@@ -382,8 +349,8 @@ where
             taken: Vec::new(),
             thorough,
             ledger: Ledger::default(),
-            visited: Visited(VecDeque::new()),
-            visited_servers: Visited(VecDeque::new()),
+            visited: Visited::default(),
+            visited_servers: Visited::default(),
             fair_after: None,
         }
     }

@@ -15,7 +15,7 @@ impl Completion {
                 self.gather(gathering, message, reason)
             }
             Phase::Decided(commit) => self.consumed_decided(commit, message),
-            Phase::Notified(commit) => consumed_notified(commit, message),
+            Phase::Notified(commit) => self.consumed_notified(commit, message),
             Phase::Uploading(upload) => self.consumed_uploading(upload, message),
             Phase::Resumed { end } => {
                 Turn::answered(Phase::Resumed { end }, resumed(end, message.offset))
@@ -45,6 +45,25 @@ impl Completion {
         Turn::answered(Phase::Decided(commit), answer)
     }
 
+    /// The winner knows that it is. If it asks again, it has not heard it; or it has lost its rows and reads them anew.
+    fn consumed_notified(&self, mut commit: Commit, message: Message) -> Turn {
+        commit.excluded.remove(&message.from);
+        let offset = message.offset;
+        if message.at_ms > commit.limit_ms {
+            return Turn::abort(Answer::Hold(offset));
+        }
+        let wins = message.from == commit.winner;
+        if wins && offset != commit.offset {
+            return if self.rules.winner_asks_again {
+                Turn::abort(Answer::Hold(offset)).because(Rule::WinnerAsksAgain)
+            } else {
+                Turn::abort(Answer::Discard)
+            };
+        }
+        let answer = if wins { commit.order() } else { behind(commit.offset, offset) };
+        Turn::answered(Phase::Notified(commit), answer)
+    }
+
     /// The commit is under way. A winner that asks again has not heard that it may go on.
     fn consumed_uploading(&self, mut upload: Upload, message: Message) -> Turn {
         upload.excluded.remove(&message.from);
@@ -63,21 +82,6 @@ impl Completion {
         }
         Turn::answered(phase, Answer::Keep(offset))
     }
-}
-
-/// The winner knows that it is. If it asks again, it has not heard it.
-fn consumed_notified(mut commit: Commit, message: Message) -> Turn {
-    commit.excluded.remove(&message.from);
-    let offset = message.offset;
-    if message.at_ms > commit.limit_ms {
-        return Turn::abort(Answer::Hold(offset));
-    }
-    let wins = message.from == commit.winner;
-    if wins && offset != commit.offset {
-        return Turn::abort(Answer::Discard);
-    }
-    let answer = if wins { commit.order() } else { behind(commit.offset, offset) };
-    Turn::answered(Phase::Notified(commit), answer)
 }
 
 /// KEEP, if metadata ends the segment where the sender stands. If it ends elsewhere, or is still open, the machine

@@ -23,6 +23,7 @@
 //! | [`Rule::WinnerStarts`] | a start by another than the winner is answered HOLD | anybody starts, at its own offset (R4) |
 //! | [`Rule::KeepFromRecord`] | before KEEP during a commit metadata is read | the machine's memory is enough (N2) |
 //! | [`Rule::ResumeCommit`] | COMMITTING in metadata: KEEP, CATCH_UP and the end of the commit go on from there | all begins again and fails for ever (R5, R8) |
+//! | [`Rule::WinnerAsksAgain`] | a winner that comes back elsewhere: HOLD | DISCARD: if it goes so with every replica, nobody ever commits |
 //!
 //! Kept although they look odd, as they cost time and nothing else: anybody may extend a lease; a replica that
 //! reported and then gave up may win; a winner that reports again during its commit ends the machine.

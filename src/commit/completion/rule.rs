@@ -13,12 +13,20 @@ pub enum Rule {
     /// Metadata that says COMMITTING is enough to go on with, at any leader and in either mode (R5, R8). Upstream
     /// starts all over, and can never succeed.
     ResumeCommit,
+    /// A winner that comes back at another offset than it won with has to ask again. Upstream has it wait for a copy,
+    /// and if that happens to every replica nobody ever commits.
+    WinnerAsksAgain,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::UploadedIsDone, Self::WinnerStarts, Self::KeepFromRecord, Self::ResumeCommit];
+    pub const ALL: [Self; 5] = [
+        Self::UploadedIsDone,
+        Self::WinnerStarts,
+        Self::KeepFromRecord,
+        Self::ResumeCommit,
+        Self::WinnerAsksAgain,
+    ];
 }
 
 /// Which of the rules a machine keeps.
@@ -28,6 +36,7 @@ pub struct Rules {
     pub(super) winner_starts: bool,
     pub(super) keep_from_record: bool,
     pub(super) committing: Committing,
+    pub(super) winner_asks_again: bool,
 }
 
 /// What a machine becomes whose metadata says COMMITTING when it is made.
@@ -49,6 +58,7 @@ impl Rules {
         winner_starts: true,
         keep_from_record: true,
         committing: Committing::Resume,
+        winner_asks_again: true,
     };
 
     /// Upstream's machine in August 2026 (the dossier's tree).
@@ -58,6 +68,7 @@ impl Rules {
         winner_starts: false,
         keep_from_record: false,
         committing: Committing::Hold,
+        winner_asks_again: false,
     };
 
     /// Upstream's machine as #14741 brought it: an uploaded segment is not known to be committed, and one that
@@ -68,6 +79,7 @@ impl Rules {
         winner_starts: false,
         keep_from_record: false,
         committing: Committing::Keep,
+        winner_asks_again: false,
     };
 
     /// The same without one rule, to see what breaks.
@@ -79,6 +91,7 @@ impl Rules {
             Rule::WinnerStarts => Self { winner_starts: false, ..self },
             Rule::KeepFromRecord => Self { keep_from_record: false, ..self },
             Rule::ResumeCommit => Self { committing: Committing::Hold, ..self },
+            Rule::WinnerAsksAgain => Self { winner_asks_again: false, ..self },
         }
     }
 
@@ -95,6 +108,7 @@ impl Rules {
             } else {
                 Committing::Hold
             },
+            winner_asks_again: keeps(Rule::WinnerAsksAgain),
         }
     }
 }

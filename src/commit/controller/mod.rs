@@ -107,6 +107,7 @@ impl<V: Guards<Guard>> Controller<V> {
                 Rule::WinnerStarts => Guard::WinnerOnly,
                 Rule::KeepFromRecord => Guard::EndFromMetadata,
                 Rule::ResumeCommit => Guard::Rebuild,
+                Rule::WinnerAsksAgain => Guard::AskAgain,
             })
         });
         #[cfg(feature = "weaken")]
@@ -220,6 +221,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 Rule::WinnerStarts => Guard::WinnerOnly,
                 Rule::KeepFromRecord => Guard::EndFromMetadata,
                 Rule::ResumeCommit => Guard::Rebuild,
+                Rule::WinnerAsksAgain => Guard::AskAgain,
             });
         }
         self.state.longest_ms = self.state.longest_ms.max(turn.longest_ms.unwrap_or(0));

@@ -230,10 +230,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Work::Building { purpose, end, .. }, Outcome::Built { crc, attempt }) => {
                 self.built(segment, purpose, end, crc, attempt);
             }
-            (Work::Building { purpose, .. }, Outcome::Failed | Outcome::Unknown) => match purpose {
-                Purpose::Commit | Purpose::Keep => self.not_built(segment, purpose),
-                Purpose::Online => self.wait_for_copy(segment),
-            },
+            (Work::Building { purpose, .. }, Outcome::Failed | Outcome::Unknown) => {
+                self.not_built(segment, purpose);
+            }
             (Work::Uploading(end), Outcome::Applied) => {
                 let object = self.object(segment)?;
                 self.finish(segment, end, Location::Object(object));
@@ -338,6 +337,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.has_copy(segment, purpose, end);
     }
 
+    /// Upstream waits for ONLINE, whatever the build was for. Where the leader commits in blocking mode nothing is fixed
+    /// yet: if it went so with every replica, ONLINE would never come, and nobody looks for a segment that seems to be
+    /// consumed.
+    fn not_built(&mut self, segment: SegmentId, purpose: Purpose) {
+        match purpose {
+            Purpose::Commit if self.judge.applies(Guard::AskAgain) => self.report(segment, None),
+            Purpose::Commit | Purpose::Keep => self.rest(segment, Work::Discarded),
+            Purpose::Online => self.wait_for_copy(segment),
+        }
+    }
+
     fn has_copy(&mut self, segment: SegmentId, purpose: Purpose, end: u64) {
         match (purpose, self.mode(segment)) {
             (Purpose::Commit, Mode::Pauseless) => self.upload(segment, end),
@@ -378,27 +388,15 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.work(segment, Work::Ending(end), Effect::Call(Request { segment, body }));
     }
 
-    /// Upstream waits for ONLINE, and another replica may commit. Where the end is not fixed yet and no other is there,
-    /// nobody would: the verified server begins again with the rows that it has.
-    fn not_built(&mut self, segment: SegmentId, purpose: Purpose) {
-        let is_open = purpose == Purpose::Commit && self.mode(segment) == Mode::Blocking;
-        if is_open && self.judge.applies(Guard::KeepMemory) {
-            self.report(segment, None);
-        } else {
-            self.rest(segment, Work::Discarded);
-        }
-    }
-
-    /// Upstream commits with its peers as the only place to have it from. The verified server keeps its copy, and
-    /// the segment stays committing until somebody has stored it; where nothing is fixed yet, it begins again.
+    /// Upstream commits with its peers as the only place to have it from. The verified server keeps its copy and asks
+    /// again: where the end is fixed it is told to keep it, and the segment stays committing until somebody has stored
+    /// it; where nothing is fixed, it begins again. Which of the two it is, its own mode does not tell: the leader may
+    /// have begun this commit in the other one.
     fn not_uploaded(&mut self, segment: SegmentId, end: u64) {
         if !self.judge.applies(Guard::ObjectBeforeDone) {
             return self.finish(segment, end, Location::Peers);
         }
-        match self.mode(segment) {
-            Mode::Pauseless => self.seal(segment),
-            Mode::Blocking => self.report(segment, None),
-        }
+        self.report(segment, None);
     }
 }
 
