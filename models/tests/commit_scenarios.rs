@@ -52,7 +52,7 @@ const NOT_YET: [(&str, &str); 9] = [
     ),
     (
         "C9, the failure itself",
-        "there is no retention task in this world; told with the clean-up, which has the same window",
+        "retention takes completed segments only, here and upstream by now; told with the clean-up, which has the same window",
     ),
     (
         "C11, the failure itself",
@@ -62,7 +62,7 @@ const NOT_YET: [(&str, &str); 9] = [
         "C12, minions that leave a segment alone",
         "the minion of this world looks at no ideal state, whatever the variant",
     ),
-    ("C15, keys that count twice", "rows have no keys here, and no property judges the order (I7)"),
+    ("C15, keys that count twice", "rows have no keys here: what is judged is the order"),
     (
         "C18, the failure itself",
         "the retry of every variant sets URL and checksum together, as since #14506; told is what remains",

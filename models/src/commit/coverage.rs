@@ -23,7 +23,7 @@ pub struct Coverage {
     counts: Vec<AtomicU64>,
 }
 
-const NAMES: [&str; 63] = [
+const NAMES: [&str; 62] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -37,7 +37,6 @@ const NAMES: [&str; 63] = [
     "reingest: 200",
     "reingest: 404",
     "reingest: 409",
-    "reingest: 500",
     "refused: busy",
     "supplies: yes",
     "supplies: no",

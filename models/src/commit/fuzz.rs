@@ -218,7 +218,7 @@ fn budget(data: &[u8]) -> Budget {
         delays: fault(2, 7),
         rewrites: fault(3, 0),
         toggles: fault(3, 1),
-        // Not walked yet: pauses, retention, and consumers that break.
+        // Not walked yet: these, and requests to a controller that led before.
         breaks: 0,
         pauses: 0,
         retentions: 0,
@@ -410,7 +410,7 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         self.fair_after = Some(self.taken.len());
         self.world.left = Budget::default();
         self.thorough = false;
-        let (mut at_rest, mut quiet) = (None, 0);
+        let (mut at_rest, mut quiet, mut waited) = (None, 0, 0);
         for number in 0..MAX_FAIR_ROUNDS {
             if self.model.is_settled(&self.world) {
                 return Ok(true);
@@ -426,7 +426,9 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
             if quiet > QUIET_TURNS {
                 break;
             }
-            self.time_passes(quiet)?;
+            // Each time with the next choice among equals.
+            self.time_passes(waited)?;
+            waited += 1;
         }
         Ok(false)
     }

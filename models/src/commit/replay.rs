@@ -67,7 +67,7 @@ pub fn variants() -> Vec<&'static str> {
 pub fn replay(scenario: &Scenario, variant: &str) -> Option<Replayed> {
     let variant = scenario.variants().into_iter().find(|known| *known == variant)?;
     if let Some(release) = Release::ALL.into_iter().find(|release| release.name() == variant) {
-        let server = Server::weakened(server_limits(scenario), release.lacks());
+        let server = release.server_within(server_limits(scenario));
         return Some(Stage::played(release.controller(), server, scenario).end(scenario, variant));
     }
     let controller = Controller::new(controller::Limits::default());
@@ -748,6 +748,7 @@ fn is_read(effect: &ControllerEffect) -> bool {
             | ControllerEffect::ListRecords(_)
             | ControllerEffect::ReadIdeal
             | ControllerEffect::ReadView
+            | ControllerEffect::ReadStream(_)
     )
 }
 

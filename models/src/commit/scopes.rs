@@ -250,8 +250,8 @@ fn ours() -> Vec<Scope> {
         },
         early(base(
             "failed-early",
-            "A build fails, and a replica has read past the end (R11, C20).",
-            Budget { failures: 1, ..NONE },
+            "Builds fail, and a replica has read past the end (R11, C20).",
+            Budget { failures: 2, ..NONE },
         )),
         nightly(early(base(
             "crash-early",

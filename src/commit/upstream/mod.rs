@@ -113,7 +113,12 @@ impl Release {
     /// Its server.
     #[must_use]
     pub fn server(self) -> Server<Weakened<Guard>> {
-        let server = Server::weakened(server::Limits::default(), self.lacks());
-        server.with_only(self.only_mode())
+        self.server_within(server::Limits::default())
+    }
+
+    /// Its server, with other limits than upstream's defaults.
+    #[must_use]
+    pub fn server_within(self, limits: server::Limits) -> Server<Weakened<Guard>> {
+        Server::weakened(limits, self.lacks()).with_only(self.only_mode())
     }
 }
