@@ -50,7 +50,7 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-slow", Recoverable),
         (Aug2026, "sane-reply-lost", ListedHasRecord),
         (Aug2026, "sane-failed-upload", CopyKept),
-        (Aug2026, "sane-crash-early", CopyKept),
+        (Aug2026, "crash-early", CopyKept),
         (Aug2026, "sane-crash-expiry", WholeRows),
         (Aug2026, "sane-slow-lost", WholeRows),
         (Aug2026, "sane-slow-lost", Property::OneEnd),
@@ -98,7 +98,7 @@ pub fn mutants() -> Vec<Mutant> {
         OneHead as OneHeadKept, Recoverable, RightObject, Served, TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 25] = [
+    let noticed: [Row; 26] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
@@ -111,6 +111,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C5"], &[AskAgain], "back-elsewhere", Recoverable),
         (&["R9"], &[WholeRange], "crash-expiry", OneEnd),
         (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
+        (&["R11"], &[KeepMemory], "failed-early", CopyKept),
         (&["N3", "C8"], &[CreateIfAbsent], "three", NoLostUpdate),
         (&["N1", "C5"], &[ObjectBeforeDone], "blocking-dead", Served),
         (&["N4"], &[LocalFirst], "server-controller-crash", CopyKept),
@@ -120,12 +121,12 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R1", "C4"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
         (&["N5", "C8"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
         (&["R4", "N2"], &[WinnerOnly, EndFromMetadata, MatchRange], "slow-lost", OneEnd),
-        (&["R10", "R14"], &[ResetErrorOnly, KeepMemory], "failed-twice", CopyKept),
-        (&["R11", "C20"], &[CutAtEnd, KeepMemory], "failed-early", CopyKept),
+        (&["R10", "R14"], &[ResetErrorOnly, KeepMemory], "slow-lost", CopyKept),
+        (&["R11", "C20"], &[CutAtEnd, KeepMemory], "crash-early", CopyKept),
         (&["C1"], &[UploadedIsDone, OwnObject], "late-rewrite", RightObject),
         (&["R5", "C3"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
     ];
-    let unnoticed: [Row; 15] = [
+    let unnoticed: [Row; 14] = [
         (&["R1", "R2"], &[NoCleanUp], "reply-lost", ListedHasRecord),
         (&["R2", "C3"], &[DoneAgain], "reply-lost", Recoverable),
         (&["R1", "C4"], &[NoAgeRefusal], "sane-slow", ListedHasRecord),
@@ -134,11 +135,10 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R4"], &[WinnerOnly], "slow-lost", OneEnd),
         (&["N2"], &[EndFromMetadata], "slow-lost", OneEnd),
         (&["R4", "C18"], &[MatchRange], "slow-lost", OneEnd),
-        (&["R10"], &[ResetErrorOnly], "failed-upload", CopyKept),
-        (&["R10"], &[ResetErrorOnly, KeepMemory], "failed-prompt", CopyKept),
+        (&["R10"], &[ResetErrorOnly], "slow-lost", CopyKept),
+        (&["R10"], &[ResetErrorOnly, KeepMemory], "slow-lost-prompt", CopyKept),
         (&["R14"], &[ResetErrorOnly], "blocking-dead", Recoverable),
-        (&["R11"], &[CutAtEnd], "failed-early", CopyKept),
-        (&["R10", "R11"], &[KeepMemory], "failed-early", CopyKept),
+        (&["R11"], &[CutAtEnd], "crash-early", CopyKept),
         (&["R5"], &[Rebuild], "leader-change", Recoverable),
         (&["C1"], &[UploadedIsDone], "late-rewrite", RightObject),
     ];
