@@ -4,7 +4,7 @@
 //! the README; `verdicts renew PROTOCOL` runs those of one protocol and keeps the others. `verdicts check` runs them
 //! and fails if anything differs from what is committed. `verdicts compare FILE` does so with what
 //! `surehold check --format json` has written, and runs nothing. `verdicts beyond` runs what is too large for every
-//! check, one after the other with 12 GiB and two minutes each, and writes `models/goldens/beyond.json`.
+//! check, one after the other with 12 GiB and ten minutes each, and writes `models/goldens/beyond.json`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -72,7 +72,7 @@ fn beyond() -> Vec<Row> {
 
 /// Runs what is beyond every check. Where time or memory do not suffice, the row says so.
 fn run_beyond() -> ExitCode {
-    let options = Options { memory_limit_bytes: Some(12 << 30), ..limited_to(2 * 60) };
+    let options = Options { memory_limit_bytes: Some(12 << 30), ..limited_to(10 * 60) };
     let manner = Manner { options, ..Manner::default() };
     let mut rows = Vec::new();
     for run in surehold_models::rebalance::verdicts::beyond() {

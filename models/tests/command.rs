@@ -313,7 +313,6 @@ fn guards_that_cover_each_other_are_named_as_a_pair_and_one_alone_as_unnoticed()
     let told = [
         ("late-completion", "result-proof + marker-path-id (a pair)"),
         ("late-completion", "alone unnoticed: covered by marker-path-id"),
-        ("claim-lost", "alone unnoticed: a second line"),
     ];
     for (scope, said) in told {
         let output = run(&["check", "--mutants", "--scope", scope]);
