@@ -122,7 +122,7 @@ pub const HOLES: [Hole; 20] = [
     ),
     hole(
         "R11",
-        Confirmed("sane-crash-early", "copy-kept"),
+        Confirmed("crash-early", "copy-kept"),
         "A replica has read past the end and may not cut there; the committer crashes; the reset throws \
          away the only rows. For good once the stream has forgotten them.",
     ),

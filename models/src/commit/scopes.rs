@@ -90,7 +90,6 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "dead-server" => "sane-dead-server",
         "blocking-dead" => "sane-blocking-dead",
         "failed-prompt" => "sane-failed-prompt",
-        "crash-early" => "sane-crash-early",
         "ordered" => "sane-ordered",
         "never-builds" => "sane-never-builds",
         "retention" => "sane-retention",
@@ -244,7 +243,7 @@ fn ours() -> Vec<Scope> {
             is_prompt: true,
             ..base(
                 "failed-prompt",
-                "A build fails, and Helix is never late with a transition (R10 needs that it is).",
+                "A build fails, and Helix is never late with a transition.",
                 Budget { failures: 1, ..NONE },
             )
         },
@@ -253,11 +252,22 @@ fn ours() -> Vec<Scope> {
             "Builds fail, and a replica has read past the end (R11, C20).",
             Budget { failures: 2, ..NONE },
         )),
-        early(base(
-            "crash-early",
-            "The committer crashes, and the other replica has read past the end (R11, C20).",
-            Budget { server_crashes: 1, ..NONE },
-        )),
+        Scope {
+            skew: false,
+            ..early(base(
+                "crash-early",
+                "The committer crashes, the other replica has read past the end, and clocks agree (R11, C20).",
+                Budget { server_crashes: 1, ..NONE },
+            ))
+        },
+        Scope {
+            is_prompt: true,
+            ..early(base(
+                "slow-lost-prompt",
+                "A delay and a lost reply, and Helix is never late with a transition (R10 needs that it is).",
+                Budget { delays: 1, losses: 1, ..NONE },
+            ))
+        },
         single(base(
             "server-controller-crash",
             "A server crashes and so does the leader: a copy may be built before the ideal state knows (N4).",
