@@ -140,8 +140,8 @@ pub struct Finding {
     pub ending: String,
     /// The upstream issue whose race it is, where that is told apart. Cortex #7075: a worker completed a partition of
     /// a plan that had been deleted, another plan was there whose marker that became, and what is lost belonged into
-    /// that partition of the other plan. Druid #18764: the copy that stood for the one dropped last had been dropped
-    /// and acknowledged, and what the run knew of it was older.
+    /// that partition of the other plan. Druid #18764: the drop of the copy that stood for the one
+    /// dropped last was acknowledged between the run's readings of inventory and queues.
     pub shows: Option<&'static str>,
 }
 

@@ -28,6 +28,8 @@ pub enum Guard {
     DropAtOnce,
     /// `one-operation`
     OneOperation,
+    /// `room-first`
+    RoomFirst,
     /// `late-stays`
     LateStays,
     /// `own-number`
@@ -56,7 +58,7 @@ pub enum Guard {
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::ReplyTeaches,
         Self::NewerWins,
         Self::LifeOrders,
@@ -67,6 +69,7 @@ impl Guard {
         Self::AskNow,
         Self::DropAtOnce,
         Self::OneOperation,
+        Self::RoomFirst,
         Self::LateStays,
         Self::OwnNumber,
         Self::NumberFence,
@@ -95,6 +98,7 @@ impl Guard {
             Self::AskNow => "ask-now",
             Self::DropAtOnce => "drop-at-once",
             Self::OneOperation => "one-operation",
+            Self::RoomFirst => "room-first",
             Self::LateStays => "late-stays",
             Self::OwnNumber => "own-number",
             Self::NumberFence => "number-fence",
@@ -146,6 +150,9 @@ impl Guard {
             }
             Self::DropAtOnce => {
                 "That a copy may go, and that it is going, are one step: nobody sees it between."
+            }
+            Self::RoomFirst => {
+                "A load goes only where there is room for it beside all that is there or asked for already."
             }
             Self::OneOperation => {
                 "One operation is outstanding for a segment and a server; none is put beside it or over it."
@@ -217,15 +224,16 @@ impl Guard {
             Self::AskNow => &["window 2", "#18764"],
             Self::DropAtOnce => &["window 1a", "window 1b", "#18824"],
             Self::OneOperation => &["P4", "dossier 3.1"],
+            Self::RoomFirst => &["P6", "dossier 9.1"],
             Self::LateStays => &["window 5", "D4", "#10193"],
             Self::OwnNumber => &["#14616", "#10649"],
             Self::NumberFence => &["window 6", "window 7"],
-            Self::TermFence => &["window 4", "D3", "D5"],
+            Self::TermFence => &["window 4", "D3", "D5", "D6", "P9"],
             Self::TermSurvives => &["window 4", "D3"],
             Self::LifeNamed => &["window 6"],
             Self::FencedView => &["window 4", "D3"],
             Self::FencedAgain => &["window 6", "#5542"],
-            Self::StepDown => &["D5", "P9"],
+            Self::StepDown => &["D5"],
             Self::DropEndsLoad => &["D6", "P8"],
             Self::LatchPerDrop => &["#18291"],
             Self::DeletedFirst => &["#2118", "P8"],

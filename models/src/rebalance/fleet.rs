@@ -6,8 +6,7 @@
 use core::fmt::Debug;
 
 use surehold::guard::{Guards as _, Weakened};
-use surehold::rebalance::coordinator;
-use surehold::rebalance::coordinator::state::{Class, Kind, Phase, Segment};
+use surehold::rebalance::coordinator::state::{Class, Copy, Kind, Phase, Segment};
 use surehold::rebalance::coordinator::{Durable, Limits, State};
 use surehold::rebalance::historical::{self, Historical};
 use surehold::rebalance::object::{SegmentId, ServerId, Term};
@@ -368,9 +367,6 @@ impl Leads for State {
     }
 
     fn overfilled(&self, before: &Self) -> Option<ServerId> {
-        let full = |server: &coordinator::state::Server| {
-            server.used_bytes > u128::from(server.info.capacity_bytes)
-        };
         let loads = |role: &Self, id: SegmentId, at: ServerId| {
             role.copy(id, at).operation.is_some_and(|op| op.kind != Kind::Drop)
         };
@@ -378,9 +374,17 @@ impl Leads for State {
             let mut asked = self.operations_of(at).map(|(id, _)| id);
             asked.any(|id| loads(self, id, at) && !loads(before, id, at))
         };
-        // Few are ever full, and of those few are changed.
-        let mut overfilled = self.servers().filter(|(at, server)| full(server) && decided(*at));
-        overfilled.next().map(|(at, _)| at)
+        // Counted from the copies themselves, so that a wrong account is found as well.
+        let used = |at: ServerId| -> u64 {
+            let of = self
+                .segments()
+                .filter(|(_, segment)| segment.copies.get(&at).is_some_and(Copy::takes_space));
+            of.map(|(_, segment)| segment.size_bytes()).sum()
+        };
+        let mut full = self
+            .servers()
+            .filter(|(at, server)| decided(*at) && used(*at) > server.info.capacity_bytes);
+        full.next().map(|(at, _)| at)
     }
 
     fn phase(&self) -> u8 {

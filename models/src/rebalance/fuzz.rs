@@ -683,15 +683,14 @@ where
     }
 
     /// Whether the copy that was lost last had been judged superfluous since another was counted whose drop was
-    /// acknowledged: after the inventory was copied (window 2), or before, with a view that was older (window 3).
+    /// acknowledged after the inventory had been copied: window 2, the report's own.
     fn is_18764(&self) -> bool {
         let Some(Broken::LastDropped(segment, _)) = self.world.broken else { return false };
-        [Window::Acknowledged, Window::OldView].into_iter().any(|window| {
-            let observed = self.model.observed(segment, window);
-            let retold = self.taken.iter().try_fold(observed.start(), |world, action| {
-                observed.apply(&world, *action, &mut Tale::untold())
-            });
-            retold.is_some_and(|world| world.watch.through == Some(window))
-        })
+        let window = Window::Acknowledged;
+        let observed = self.model.observed(segment, window);
+        let retold = self.taken.iter().try_fold(observed.start(), |world, action| {
+            observed.apply(&world, *action, &mut Tale::untold())
+        });
+        retold.is_some_and(|world| world.watch.through == Some(window))
     }
 }

@@ -267,11 +267,14 @@ impl Scope {
         let copies: usize = self.servers.iter().map(|place| place.serves.len()).sum();
         let mut parts = vec![
             format!("{} servers", self.servers.len()),
-            format!("{} of {} copies at the start", copies, self.required),
+            match self.segments {
+                1 => format!("{copies} of {} copies at the start", self.required),
+                many => format!(
+                    "{copies} copies of {many} segments at the start, {} of each required",
+                    self.required
+                ),
+            },
         ];
-        if self.segments > 1 {
-            parts.push(format!("{} segments", self.segments));
-        }
         let counted = [
             (budget.moves, "move"),
             (budget.repeats, "repeated request"),

@@ -143,15 +143,15 @@ pub fn mutants() -> Vec<Mutant> {
     use Guard::{
         AskBeforeMoveDrop, AskNow, DeletedFirst, DropAtOnce, DropEndsLoad, EnoughOthers,
         FencedAgain, FencedView, LatchPerDrop, LateStays, LifeNamed, LifeOrders, ManagedOnly,
-        MoveCountsOnce, NewerWins, NumberFence, OneOperation, OwnNumber, ReplyTeaches, StepDown,
-        TermFence, TermSurvives,
+        MoveCountsOnce, NewerWins, NumberFence, OneOperation, OwnNumber, ReplyTeaches, RoomFirst,
+        StepDown, TermFence, TermSurvives,
     };
     use Property::{
-        DropJustified, FullDelay, LastCopyKept, NoGhost, NoNeedlessLoad, NoPingPong, OldTermMoot,
-        OneAction, RequiredKept,
+        DropJustified, FullDelay, LastCopyKept, NoGhost, NoNeedlessLoad, NoOverfill, NoPingPong,
+        OldTermMoot, OneAction, RequiredKept,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 35] = [
+    let noticed: [Row; 36] = [
         (&["window 0", "#18764"], &[EnoughOthers], "deficit", RequiredKept),
         (&["window 0", "#18764"], &[EnoughOthers, MoveCountsOnce], "move-two", RequiredKept),
         (&["window 1a", "window 1b"], &[DropAtOnce], "move-one", LastCopyKept),
@@ -179,6 +179,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["D2", "L3", "churn only"], &[MoveCountsOnce], "decommission-two", NoPingPong),
         (&["D5", "churn only"], &[StepDown], "takeover-two", NoNeedlessLoad),
         (&["P4"], &[OneOperation], "deficit", OneAction),
+        (&["P6"], &[RoomFirst], "little-room", NoOverfill),
         (&["D6"], &[TermFence, DropEndsLoad], "takeover-slow", NoGhost),
         (&["P9"], &[TermFence], "takeover-repeat", OldTermMoot),
         (&["D9"], &[ManagedOnly], "clone", DropJustified),

@@ -221,12 +221,16 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     /// Servers that a copy may be loaded on, in order: the emptiest first.
-    fn places(&self, id: SegmentId, tier: TierId, pick: u32) -> Vec<ServerId> {
+    fn places(&mut self, id: SegmentId, tier: TierId, pick: u32) -> Vec<ServerId> {
         let Some(segment) = self.state.segments.get(&id) else { return Vec::new() };
-        let servers = self.state.servers().filter(|(_, server)| server.info.tier == tier);
-        let able = servers.filter(|(at, server)| self.has_room(segment, *at, server));
-        let mut places: Vec<_> =
-            able.map(|(at, server)| (Reverse(server.free_bytes()), at)).collect();
+        let alone = self.judge.keeps(Guard::OneOperation);
+        let mut places = Vec::new();
+        for (at, server) in self.state.servers().filter(|(_, server)| server.info.tier == tier) {
+            let able = may_take(segment, at, server, alone);
+            if able && self.judge.demands(Guard::RoomFirst, has_room(segment, server)) {
+                places.push((Reverse(server.free_bytes()), at));
+            }
+        }
         places.sort_unstable();
         rotate(&mut places, pick);
         places.into_iter().map(|(_, at)| at).collect()
@@ -234,24 +238,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn free_bytes(&self, at: ServerId) -> u128 {
         self.state.servers.get(&at).map_or(0, Server::free_bytes)
-    }
-
-    fn can_load(&self, segment: &Segment, at: ServerId) -> bool {
-        self.state.server(at).is_some_and(|server| self.has_room(segment, at, server))
-    }
-
-    /// Dossier 9.1, I7.
-    fn has_room(&self, segment: &Segment, at: ServerId, server: &Server) -> bool {
-        let copy = segment.copies.get(&at);
-        let absent = copy.is_none_or(|copy| !copy.has);
-        let idle = copy.is_none_or(|copy| copy.operation.is_none());
-        let info = server.info;
-        info.managed
-            && !info.decommissioning
-            && server.fenced
-            && absent
-            && (idle || !self.judge.keeps(Guard::OneOperation))
-            && server.free_bytes() >= u128::from(segment.size_bytes())
     }
 
     /// Takes a proposed move up if both ends allow it (dossier 3.6). The source is only dropped once the
@@ -264,10 +250,28 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             source.is_some_and(|copy| copy.class() == Class::Serving && copy.operation.is_none());
         let ruled = segment.rule.is_some() && !segment.is_moving_from(from);
         let tier = |at| self.state.server(at).map(|s| (s.info.tier, s.info.managed));
-        if stays && ruled && tier(from) == tier(to) && self.can_load(segment, to) {
+        let Some(target) = self.state.server(to) else { return };
+        let alone = self.judge.keeps(Guard::OneOperation);
+        let able = tier(from) == tier(to) && may_take(segment, to, target, alone);
+        let fits = has_room(segment, target);
+        if stays && ruled && able && self.judge.demands(Guard::RoomFirst, fits) {
             self.create(id, to, Kind::MoveTo, Some(from));
         }
     }
+}
+
+/// Whether a segment may be loaded on a server, as far as room is not asked; `alone`: only if no operation is
+/// outstanding for it there (dossier 9.1, I7).
+fn may_take(segment: &Segment, at: ServerId, server: &Server, alone: bool) -> bool {
+    let copy = segment.copies.get(&at);
+    let absent = copy.is_none_or(|copy| !copy.has);
+    let idle = copy.is_none_or(|copy| copy.operation.is_none());
+    let info = server.info;
+    info.managed && !info.decommissioning && server.fenced && absent && (idle || !alone)
+}
+
+fn has_room(segment: &Segment, server: &Server) -> bool {
+    server.free_bytes() >= u128::from(segment.size_bytes())
 }
 
 fn rotate<T>(servers: &mut [T], pick: u32) {

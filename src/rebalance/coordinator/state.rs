@@ -199,7 +199,8 @@ impl Copy {
     }
 
     /// Whether bytes have to be kept for it. A late load keeps them: it may yet arrive (#10193).
-    pub(super) fn takes_space(&self) -> bool {
+    #[must_use]
+    pub fn takes_space(&self) -> bool {
         self.has || self.operation.is_some_and(|op| op.kind != Kind::Drop)
     }
 
