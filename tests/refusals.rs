@@ -415,13 +415,12 @@ fn completion(bucket: &Bucket, finding: Finding) -> Effect {
     Effect::Put(Key::Marker(folder, 0), Body::Marker(marker))
 }
 
-/// A plan, a claim, chunks or an index that may be there, and a completion: the cycle or the job is over,
-/// nothing is remembered, and the next cycle looks at the bucket afresh.
+/// A plan, chunks or an index that may be there, and a completion: the cycle or the job is over, nothing is
+/// remembered, and the next cycle looks at the bucket afresh.
 #[test]
 fn a_compactor_drops_what_it_was_doing_where_a_write_is_unknown() {
-    let writes: [(&str, IsWrite); 5] = [
+    let writes: [(&str, IsWrite); 4] = [
         ("plan", Box::new(puts(|key| matches!(key, Key::Plan(_))))),
-        ("claim", Box::new(puts_marker(|status| status == Status::Pending))),
         ("chunks", Box::new(puts(|key| matches!(key, Key::Chunks(_))))),
         ("index", Box::new(puts(|key| matches!(key, Key::Index(_))))),
         ("completion", Box::new(puts_marker(|status| matches!(status, Status::Completed(_))))),
@@ -432,6 +431,28 @@ fn a_compactor_drops_what_it_was_doing_where_a_write_is_unknown() {
         assert_eq!(end_next(&mut process, Outcome::Unknown), [], "{write}");
         assert_eq!(process.state, process.role.recover(COMPACTOR), "{write}");
         process.go_on(Task::Cycle, &mut bucket).expect("it is idle");
+    }
+}
+
+/// A claim is read back after a wait, whatever its writing came to; only one that surely failed is not.
+#[test]
+fn a_compactor_reads_back_a_claim_that_may_be_written() {
+    for (outcome, waits) in
+        [(Outcome::Applied, true), (Outcome::Unknown, true), (Outcome::Failed, false)]
+    {
+        let (mut process, mut bucket) = (compactor(), two_blocks());
+        run_until(&mut process, &mut bucket, puts_marker(|status| status == Status::Pending));
+        let Effect::Put(claim, _) = process.owed[0].effect.clone() else { panic!("a claim") };
+        let follows = end_next(&mut process, outcome);
+        if !waits {
+            assert_eq!(follows, []);
+            assert_eq!(process.state, process.role.recover(COMPACTOR));
+            continue;
+        }
+        assert!(matches!(follows[..], [Effect::Wait(_)]), "{follows:?}");
+        assert_eq!(end_next(&mut process, Outcome::Elapsed), [Effect::Get(claim)]);
+        assert_eq!(end_next(&mut process, Outcome::Absent), []);
+        assert_eq!(process.state, process.role.recover(COMPACTOR));
     }
 }
 
