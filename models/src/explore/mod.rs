@@ -9,10 +9,13 @@
 //! - Liveness is *recoverability*: over the edges that spend no fault, every reachable state can reach a goal.
 //! - A state without successors that may not stop is a deadlock.
 //!
-//! The search is serial and deterministic: the same model and options give the same report, the clock aside.
+//! The search is deterministic: the same model and options give the same report on any number of threads, the clock aside.
 
 mod agreement;
+mod crew;
+mod expand;
 mod fingerprint;
+mod frontier;
 mod limits;
 mod memory;
 mod options;
@@ -40,7 +43,9 @@ pub use second_opinion::{SecondOpinion, second_opinion};
 ///
 /// All methods must be pure functions of their arguments, as must those of [`stateright::Model`]: states are thrown away
 /// once expanded, and a counterexample is rebuilt by running the model again.
-pub trait Judged: stateright::Model<State: Clone + Hash + Eq, Action: Clone> {
+pub trait Judged:
+    stateright::Model<State: Clone + Hash + Eq + Send + Sync, Action: Clone> + Sync
+{
     /// Tells whether this edge spends a fault. Recoverability walks only the edges that do not, since a system that needs
     /// a crash in order to recover has not recovered.
     fn is_fault(&self, _state: &Self::State, _action: &Self::Action) -> bool {

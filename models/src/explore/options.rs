@@ -23,6 +23,8 @@ pub struct Options {
     /// Judges whether every state can recover, if the model sets a goal. It costs four bytes for each edge and each
     /// state more.
     pub recoverability: bool,
+    /// Threads that expand states; 0 counts as 1. The report is the same for any number.
+    pub threads: usize,
     /// Number of unique states that may be stored; a further one makes the run incomplete. [`None`] leaves the limit of
     /// the state indices, 2^32 - 1.
     pub max_states: Option<u64>,
@@ -45,7 +47,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// No limits, fingerprints with seed 0, and recoverability judged wherever the model sets a goal.
+    /// No limits, one thread, fingerprints with seed 0, and recoverability judged wherever the model sets a goal.
     fn default() -> Self {
         Options {
             time_limit: None,
@@ -53,6 +55,7 @@ impl Default for Options {
             exact: false,
             seed: 0,
             recoverability: true,
+            threads: 1,
             max_states: None,
             #[cfg(test)]
             planted: None,

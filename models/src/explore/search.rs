@@ -1,11 +1,11 @@
 //! The breadth-first search itself.
 
-use std::collections::VecDeque;
-
 use super::Judged;
+use super::crew::work_on;
+use super::expand::{Batch, Edge, Expander, Fresh, Target};
 use super::fingerprint::{Fingerprinter, expected_missed};
+use super::frontier::Frontier;
 use super::limits::{Limits, STEPS_BETWEEN_LOOKS};
-use super::memory::vec_bytes;
 use super::options::Options;
 use super::path::{Counterexample, Paths};
 use super::planted::Planted;
@@ -13,6 +13,9 @@ use super::properties::Properties;
 use super::recover::Recovery;
 use super::report::{Kind, Reason, Report, ReportOf, Verdict};
 use super::visited::{Inserted, MAX_STATES, Visited};
+
+/// Pieces of the frontier that a thread gets at once, if there are several threads.
+const PIECES_FOR_A_THREAD: usize = 16;
 
 /// Name of the property that no reachable state without successors is one that may not stop.
 pub const DEADLOCK_FREE: &str = "deadlock-free";
@@ -50,12 +53,10 @@ pub(super) struct Search<'a, M: Judged> {
     fingerprinter: Fingerprinter,
     visited: Visited<M::State>,
     /// States found and not expanded, in the order of their indices. They are the last ones of the visited set.
-    frontier: VecDeque<M::State>,
+    frontier: Frontier<M::State>,
     /// Whether the model sets a goal; unknown before the first state.
     sets_goal: Option<bool>,
     recovery: Option<Recovery>,
-    /// Buffer for the actions of one state.
-    actions: Vec<M::Action>,
     progress: Progress,
 }
 
@@ -86,10 +87,9 @@ impl<'a, M: Judged> Search<'a, M> {
             properties: Properties::of(model),
             fingerprinter: Fingerprinter::new(options.seed),
             visited: Visited::new(options.exact, options.max_states.unwrap_or(MAX_STATES)),
-            frontier: VecDeque::new(),
+            frontier: Frontier::new(),
             sets_goal: None,
             recovery: None,
-            actions: Vec::new(),
             progress: Progress::default(),
         }
     }
@@ -142,7 +142,10 @@ impl<'a, M: Judged> Search<'a, M> {
             "the model has no initial state, so every property would hold of nothing"
         );
         for state in initial {
-            self.admit(state, None)?;
+            let fingerprint = self.fingerprinter.of(&state);
+            let fresh = self.expander().judge(state, fingerprint);
+            self.progress.generated += 1;
+            self.admit(fresh, None)?;
         }
         while !self.frontier.is_empty() {
             self.progress.level += 1;
@@ -151,48 +154,83 @@ impl<'a, M: Judged> Search<'a, M> {
         Ok(())
     }
 
+    /// Expands a level, a few pieces at a time, on all threads, and merges what came of them, in order, on this one: so
+    /// indices and parents are the same for any number of threads.
     fn expand_level(&mut self) -> Result<(), Stop> {
-        let first = self.visited.len() - self.frontier.len() as u64;
-        let end = self.visited.len();
-        for index in first..end {
-            let state = self.frontier.pop_front().expect("the level is in the frontier");
-            self.expand(index as u32, &state)?;
+        let threads = self.options.threads.max(1);
+        let at_once = if threads == 1 { 1 } else { threads * PIECES_FOR_A_THREAD };
+        self.frontier.begin_level();
+        loop {
+            let pieces = self.frontier.take(at_once);
+            if pieces.is_empty() {
+                return Ok(());
+            }
+            let expander = self.expander();
+            let batches = work_on(pieces, threads, |piece| expander.expand(piece));
+            for batch in batches {
+                self.merge(batch)?;
+            }
+        }
+    }
+
+    fn expander(&self) -> Expander<'_, M> {
+        Expander {
+            model: self.model,
+            properties: &self.properties,
+            fingerprinter: &self.fingerprinter,
+            visited: &self.visited,
+            judges_edges: self.recovery.is_some(),
+        }
+    }
+
+    fn merge(&mut self, batch: Batch<M::State>) -> Result<(), Stop> {
+        let mut edges = batch.edges.into_iter();
+        let mut fresh = batch.fresh.into_iter();
+        for source in batch.sources {
+            let index = self.progress.expanded as u32;
+            if let Some(recovery) = &mut self.recovery {
+                recovery.begin_source();
+            }
+            for edge in edges.by_ref().take(source.edges as usize) {
+                let fresh = match edge.target {
+                    Target::Known(_) => None,
+                    Target::Fresh => fresh.next(),
+                };
+                self.merge_edge(index, &edge, fresh)?;
+            }
+            self.progress.expanded += 1;
+            self.look_if_due()?;
+            if source.is_deadlock {
+                return Err(Stop::Violated {
+                    property: DEADLOCK_FREE,
+                    kind: Kind::Deadlock,
+                    index,
+                });
+            }
         }
         Ok(())
     }
 
-    fn expand(&mut self, index: u32, state: &M::State) -> Result<(), Stop> {
-        if let Some(recovery) = &mut self.recovery {
-            recovery.begin_source();
-        }
-        let mut actions = std::mem::take(&mut self.actions);
-        self.model.actions(state, &mut actions);
-        let mut has_successor = false;
-        for action in actions.drain(..) {
-            has_successor |= self.follow(index, state, action)?;
-        }
-        self.actions = actions;
-        self.progress.expanded += 1;
+    fn merge_edge(
+        &mut self,
+        source: u32,
+        edge: &Edge,
+        fresh: Option<Fresh<M::State>>,
+    ) -> Result<(), Stop> {
         self.look_if_due()?;
-        if has_successor || self.model.may_stop(state) {
+        if self.drops_edge() {
             return Ok(());
         }
-        Err(Stop::Violated { property: DEADLOCK_FREE, kind: Kind::Deadlock, index })
-    }
-
-    /// Takes one action; tells whether it led anywhere.
-    fn follow(&mut self, index: u32, state: &M::State, action: M::Action) -> Result<bool, Stop> {
-        self.look_if_due()?;
-        let is_edge = self.recovery.is_some() && !self.model.is_fault(state, &action);
-        let Some(next) = self.model.next_state(state, action) else { return Ok(false) };
-        if self.drops_edge() {
-            return Ok(true);
-        }
-        let target = self.admit(next, Some(index))?;
-        if let Some(recovery) = self.recovery.as_mut().filter(|_| is_edge) {
+        self.progress.generated += 1;
+        let target = match (&edge.target, fresh) {
+            (Target::Known(index), _) => *index,
+            (Target::Fresh, Some(fresh)) => self.admit(fresh, Some(source))?,
+            (Target::Fresh, None) => unreachable!("a batch has a state for each fresh edge"),
+        };
+        if let Some(recovery) = self.recovery.as_mut().filter(|_| edge.is_free) {
             recovery.add_edge(target);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Counts an edge, and tells whether a test wants it lost.
@@ -202,36 +240,34 @@ impl<'a, M: Judged> Search<'a, M> {
         self.options.plants(Planted::DropEdge(edge))
     }
 
-    /// Takes in a generated state and gives its index; judges it if it is new.
-    fn admit(&mut self, state: M::State, parent: Option<u32>) -> Result<u32, Stop> {
-        self.progress.generated += 1;
-        let fingerprint = self.fingerprinter.of(&state);
-        match self.visited.insert(fingerprint, &state, parent) {
+    /// Takes in a generated state and gives its index, and heeds the judgement if it is new.
+    fn admit(&mut self, fresh: Fresh<M::State>, parent: Option<u32>) -> Result<u32, Stop> {
+        match self.visited.insert(fresh.fingerprint, &fresh.state, parent) {
             Inserted::Known(index) => Ok(index),
             Inserted::Full => Err(Stop::Incomplete(Reason::StateLimit)),
             Inserted::New(index) => {
                 self.progress.depth = self.progress.level + 1;
-                self.classify(&state);
-                self.judge(index, &state)?;
-                self.frontier.push_back(state);
-                self.progress.peak_frontier =
-                    self.progress.peak_frontier.max(self.frontier.len() as u64);
+                self.classify(&fresh);
+                heed(index, &fresh)?;
+                self.frontier.push(fresh.state);
+                let expanding = u64::from(parent.is_some());
+                let waiting = self.visited.len() - self.progress.expanded - expanding;
+                self.progress.peak_frontier = self.progress.peak_frontier.max(waiting);
                 Ok(index)
             }
         }
     }
 
     /// Notes what a new state is: a goal, cut, the first to meet a `Sometimes` property.
-    fn classify(&mut self, state: &M::State) {
-        let goal = self.model.goal(state);
-        let is_cut = self.model.is_cut(state);
-        self.note_goal_is_set(goal.is_some());
-        self.progress.goal_states += u64::from(goal == Some(true));
-        self.progress.cut_states += u64::from(is_cut);
+    fn classify(&mut self, fresh: &Fresh<M::State>) {
+        let at_goal = fresh.goal == Some(true);
+        self.note_goal_is_set(fresh.goal.is_some());
+        self.progress.goal_states += u64::from(at_goal);
+        self.progress.cut_states += u64::from(fresh.is_cut);
         if let Some(recovery) = &mut self.recovery {
-            recovery.add_state(goal == Some(true), is_cut);
+            recovery.add_state(at_goal, fresh.is_cut);
         }
-        self.properties.note(self.model, state);
+        self.properties.note(self.model, &fresh.state);
     }
 
     fn note_goal_is_set(&mut self, is_set: bool) {
@@ -243,17 +279,6 @@ impl<'a, M: Judged> Search<'a, M> {
         if is_set && self.options.recoverability && self.recovery.is_none() {
             self.recovery = Some(Recovery::default());
         }
-    }
-
-    /// Judges a new state by itself. Safety comes first: it holds of states outside the boundary too.
-    fn judge(&mut self, index: u32, state: &M::State) -> Result<(), Stop> {
-        if let Some(property) = self.properties.broken(self.model, state) {
-            return Err(Stop::Violated { property, kind: Kind::Safety, index });
-        }
-        if !self.model.within_boundary(state) {
-            return Err(Stop::Incomplete(Reason::Boundary));
-        }
-        Ok(())
     }
 
     fn judge_recoverability(&mut self) -> Result<(), Stop> {
@@ -274,9 +299,7 @@ impl<'a, M: Judged> Search<'a, M> {
             return Ok(());
         }
         let recovery = self.recovery.as_ref().map_or(0, Recovery::bytes);
-        let frontier =
-            (self.frontier.capacity() * size_of::<M::State>()) as u64 + vec_bytes(&self.actions);
-        let own = self.visited.bytes() + recovery + frontier;
+        let own = self.visited.bytes() + recovery + self.frontier.bytes();
         Ok(self.limits.look(own, self.visited.growth_bytes(STEPS_BETWEEN_LOOKS))?)
     }
 
@@ -298,6 +321,15 @@ impl<'a, M: Judged> Search<'a, M> {
         let paths =
             Paths { model: self.model, fingerprinter: &self.fingerprinter, visited: &self.visited };
         paths.to(index)
+    }
+}
+
+/// The verdict on a new state by itself. Safety comes first: it holds of states outside the boundary too.
+fn heed<S>(index: u32, fresh: &Fresh<S>) -> Result<(), Stop> {
+    match fresh.broken {
+        Some(property) => Err(Stop::Violated { property, kind: Kind::Safety, index }),
+        None if fresh.is_within => Ok(()),
+        None => Err(Stop::Incomplete(Reason::Boundary)),
     }
 }
 

@@ -6,4 +6,5 @@ mod planted;
 mod reference;
 mod refused;
 mod spaces;
+mod threads;
 mod toys;
