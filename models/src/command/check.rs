@@ -43,7 +43,7 @@ pub(super) struct Check {
     #[arg(long, value_name = "NAME", value_parser = names::place_parser())]
     #[arg(hide_possible_values = true)]
     scope: Option<Place>,
-    /// Do this many runs at the same time [default: as many as there are cores]
+    /// Use this many threads: runs at the same time, or, if there are fewer runs, several for each [default: as many as there are cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Which checker explores; stateright is the second opinion, and judges no recoverability
@@ -136,7 +136,9 @@ impl Check {
         let mut summary = Summary::default();
         output.begin(&mut out)?;
         out.flush()?;
-        let jobs = chosen.iter().map(|one| (one.run.clone(), self.manner(question, &*one.run)));
+        let runs = chosen.len();
+        let jobs =
+            chosen.iter().map(|one| (one.run.clone(), self.manner(question, &*one.run, runs)));
         let mut progress = Progress::of(chosen.iter().map(place_of).collect());
         queue::work(jobs.collect(), self.threads(), &mut progress, |at, finished| {
             let standing = Standing::of(&*chosen[at].run, &finished);
@@ -194,7 +196,7 @@ impl Check {
 
     /// How a run is done. A machine that reads the results is given each run's occurrences; stateright counts
     /// none.
-    fn manner(&self, question: &Question, run: &dyn AnyRun) -> Manner {
+    fn manner(&self, question: &Question, run: &dyn AnyRun, runs: usize) -> Manner {
         let is_wanted = self.format == Format::Json || self.sums_coverage(question, run);
         let coverage = is_wanted && self.engine == Engine::Own;
         let options = Options {
@@ -202,9 +204,15 @@ impl Check {
             memory_limit_bytes: self.memory_limit,
             exact: self.exact,
             seed: self.seed,
+            threads: self.threads_for_each(runs),
             ..Options::default()
         };
         Manner { engine: self.engine, options, reduce: !self.no_reduction, coverage }
+    }
+
+    /// A run gets more than one thread only where there are fewer runs than threads.
+    fn threads_for_each(&self, runs: usize) -> usize {
+        (self.threads().get() / runs.max(1)).max(1)
     }
 
     fn threads(&self) -> NonZeroUsize {

@@ -1,18 +1,23 @@
 //! The part of the search that many threads share: expanding states against the states found so far.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
 use super::Judged;
 use super::fingerprint::Fingerprinter;
-use super::properties::Properties;
-use super::visited::Visited;
+use super::options::Options;
+use super::properties::Always;
+use super::visited::{MAX_STATES, Visited};
 
-/// What it takes to expand states. Nothing of it changes meanwhile.
+/// What it takes to expand states.
 pub(super) struct Expander<'a, M: Judged> {
     pub(super) model: &'a M,
-    pub(super) properties: &'a Properties<M>,
-    pub(super) fingerprinter: &'a Fingerprinter,
-    pub(super) visited: &'a Visited<M::State>,
+    always: Always<M>,
+    pub(super) fingerprinter: Fingerprinter,
+    /// Read while states are expanded, written while what came of them is merged.
+    visited: RwLock<Visited<M::State>>,
     /// Whether edges are told apart by whether they spend a fault.
-    pub(super) judges_edges: bool,
+    pub(super) judges_edges: AtomicBool,
 }
 
 /// What came of the states of one piece of the frontier, in their order.
@@ -59,9 +64,33 @@ pub(super) struct Fresh<S> {
     pub(super) is_within: bool,
 }
 
-impl<M: Judged> Expander<'_, M> {
+impl<'a, M: Judged> Expander<'a, M> {
+    /// With nothing found yet.
+    pub(super) fn new(model: &'a M, options: &Options) -> Self {
+        let limit = options.max_states.unwrap_or(MAX_STATES);
+        Expander {
+            model,
+            always: Always::of(model),
+            fingerprinter: Fingerprinter::new(options.seed),
+            visited: RwLock::new(Visited::new(options.exact, limit)),
+            judges_edges: AtomicBool::new(false),
+        }
+    }
+
+    /// The states found.
+    pub(super) fn found(&self) -> RwLockReadGuard<'_, Visited<M::State>> {
+        self.visited.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The states found, to add to.
+    pub(super) fn find_more(&self) -> RwLockWriteGuard<'_, Visited<M::State>> {
+        self.visited.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Expands the states, and drops them.
     pub(super) fn expand(&self, states: Vec<M::State>) -> Batch<M::State> {
+        let visited = self.found();
+        let judges_edges = self.judges_edges.load(Ordering::Relaxed);
         let mut batch = Batch {
             sources: Vec::with_capacity(states.len()),
             edges: Vec::with_capacity(4 * states.len()),
@@ -72,7 +101,10 @@ impl<M: Judged> Expander<'_, M> {
             let before = batch.edges.len();
             self.model.actions(state, &mut actions);
             for action in actions.drain(..) {
-                self.follow(state, action, &mut batch);
+                let is_free = judges_edges && !self.model.is_fault(state, &action);
+                let Some(next) = self.model.next_state(state, action) else { continue };
+                let target = self.target(next, &visited, &mut batch.fresh);
+                batch.edges.push(Edge { target, is_free });
             }
             let edges = (batch.edges.len() - before) as u32;
             let is_deadlock = edges == 0 && !self.model.may_stop(state);
@@ -81,18 +113,18 @@ impl<M: Judged> Expander<'_, M> {
         batch
     }
 
-    fn follow(&self, state: &M::State, action: M::Action, batch: &mut Batch<M::State>) {
-        let is_free = self.judges_edges && !self.model.is_fault(state, &action);
-        let Some(next) = self.model.next_state(state, action) else { return };
-        let fingerprint = self.fingerprinter.of(&next);
-        let target = match self.visited.find(fingerprint, &next) {
-            Some(index) => Target::Known(index),
-            None => {
-                batch.fresh.push(self.judge(next, fingerprint));
-                Target::Fresh
-            }
-        };
-        batch.edges.push(Edge { target, is_free });
+    fn target(
+        &self,
+        state: M::State,
+        visited: &Visited<M::State>,
+        fresh: &mut Vec<Fresh<M::State>>,
+    ) -> Target {
+        let fingerprint = self.fingerprinter.of(&state);
+        if let Some(index) = visited.find(fingerprint, &state) {
+            return Target::Known(index);
+        }
+        fresh.push(self.judge(state, fingerprint));
+        Target::Fresh
     }
 
     /// Judges a state by itself. It may be judged more than once until it is found.
@@ -101,7 +133,7 @@ impl<M: Judged> Expander<'_, M> {
             fingerprint,
             goal: self.model.goal(&state),
             is_cut: self.model.is_cut(&state),
-            broken: self.properties.broken(self.model, &state),
+            broken: self.always.broken(self.model, &state),
             is_within: self.model.within_boundary(&state),
             state,
         }

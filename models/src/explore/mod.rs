@@ -86,5 +86,6 @@ pub trait Judged:
 /// - if [`Judged::goal`] is [`Some`] for one state and [`None`] for another;
 /// - if the model is not a function of its arguments and a counterexample cannot be rebuilt.
 pub fn explore<M: Judged>(model: &M, options: &Options) -> ReportOf<M> {
-    search::Search::new(model, options).report()
+    let expander = expand::Expander::new(model, options);
+    search::Search::new(&expander, options).report()
 }

@@ -4,49 +4,54 @@ use stateright::{Expectation, Property};
 
 use super::Judged;
 
-/// The properties of a model.
-pub(super) struct Properties<M: Judged> {
-    always: Vec<Property<M>>,
-    /// Those that no state has met yet, in the model's order.
-    unmet: Vec<Property<M>>,
-}
+/// The properties that must hold of every state.
+pub(super) struct Always<M: Judged>(Vec<Property<M>>);
 
-impl<M: Judged> Properties<M> {
-    /// Sorts the properties of the model.
-    ///
-    /// # Panics
-    ///
-    /// If one is an `Eventually`.
+impl<M: Judged> Always<M> {
+    /// Those of the model.
     pub(super) fn of(model: &M) -> Self {
-        let mut sorted = Properties { always: Vec::new(), unmet: Vec::new() };
-        for property in model.properties() {
-            match property.expectation {
-                Expectation::Always => sorted.always.push(property),
-                Expectation::Sometimes => sorted.unmet.push(property),
-                Expectation::Eventually => panic!(
-                    "property {:?} is an `eventually`, whose semantics in stateright is unsound: set a goal instead",
-                    property.name
-                ),
-            }
-        }
-        sorted
+        Always(expecting(model, &Expectation::Always).collect())
     }
 
-    /// The first `Always` property that is false in the state.
+    /// The first one that is false in the state.
     pub(super) fn broken(&self, model: &M, state: &M::State) -> Option<&'static str> {
-        let mut properties = self.always.iter();
+        let mut properties = self.0.iter();
         properties
             .find(|property| !(property.condition)(model, state))
             .map(|property| property.name)
     }
+}
 
-    /// Notes the `Sometimes` properties that the state meets.
+/// The `Sometimes` properties that no state has met yet, in the model's order.
+pub(super) struct Unmet<M: Judged>(Vec<Property<M>>);
+
+impl<M: Judged> Unmet<M> {
+    /// All of the model's.
+    ///
+    /// # Panics
+    ///
+    /// If the model has an `Eventually`.
+    pub(super) fn of(model: &M) -> Self {
+        if let Some(property) = expecting(model, &Expectation::Eventually).next() {
+            panic!(
+                "property {:?} is an `eventually`, whose semantics in stateright is unsound: set a goal instead",
+                property.name
+            );
+        }
+        Unmet(expecting(model, &Expectation::Sometimes).collect())
+    }
+
+    /// Notes those that the state meets.
     pub(super) fn note(&mut self, model: &M, state: &M::State) {
-        self.unmet.retain(|property| !(property.condition)(model, state));
+        self.0.retain(|property| !(property.condition)(model, state));
     }
 
-    /// Names of the `Sometimes` properties that no state has met.
-    pub(super) fn unmet(&self) -> Vec<&'static str> {
-        self.unmet.iter().map(|property| property.name).collect()
+    /// Their names.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.0.iter().map(|property| property.name).collect()
     }
+}
+
+fn expecting<M: Judged>(model: &M, expectation: &Expectation) -> impl Iterator<Item = Property<M>> {
+    model.properties().into_iter().filter(move |property| property.expectation == *expectation)
 }

@@ -1,21 +1,27 @@
 //! The breadth-first search itself.
 
+use std::sync::atomic::Ordering;
+
 use super::Judged;
-use super::crew::work_on;
+use super::crew::{Crew, with_crew};
 use super::expand::{Batch, Edge, Expander, Fresh, Target};
-use super::fingerprint::{Fingerprinter, expected_missed};
+use super::fingerprint::expected_missed;
 use super::frontier::Frontier;
 use super::limits::{Limits, STEPS_BETWEEN_LOOKS};
 use super::options::Options;
 use super::path::{Counterexample, Paths};
 use super::planted::Planted;
-use super::properties::Properties;
+use super::properties::Unmet;
 use super::recover::Recovery;
 use super::report::{Kind, Reason, Report, ReportOf, Verdict};
-use super::visited::{Inserted, MAX_STATES, Visited};
+use super::visited::{Inserted, Visited};
 
 /// Pieces of the frontier that a thread gets at once, if there are several threads.
-const PIECES_FOR_A_THREAD: usize = 16;
+const PIECES_FOR_A_THREAD: usize = 2;
+
+/// The threads of a search over the model `M`.
+type CrewOf<'a, M> =
+    Crew<'a, Vec<<M as stateright::Model>::State>, Batch<<M as stateright::Model>::State>>;
 
 /// Name of the property that no reachable state without successors is one that may not stop.
 pub const DEADLOCK_FREE: &str = "deadlock-free";
@@ -46,12 +52,10 @@ impl From<Reason> for Stop {
 
 /// A search under way.
 pub(super) struct Search<'a, M: Judged> {
-    model: &'a M,
+    expander: &'a Expander<'a, M>,
     options: &'a Options,
     limits: Limits,
-    properties: Properties<M>,
-    fingerprinter: Fingerprinter,
-    visited: Visited<M::State>,
+    unmet: Unmet<M>,
     /// States found and not expanded, in the order of their indices. They are the last ones of the visited set.
     frontier: Frontier<M::State>,
     /// Whether the model sets a goal; unknown before the first state.
@@ -79,14 +83,12 @@ struct Progress {
 
 impl<'a, M: Judged> Search<'a, M> {
     /// Prepares a search; the clock starts here.
-    pub(super) fn new(model: &'a M, options: &'a Options) -> Self {
+    pub(super) fn new(expander: &'a Expander<'a, M>, options: &'a Options) -> Self {
         Search {
-            model,
+            expander,
             options,
             limits: Limits::new(options),
-            properties: Properties::of(model),
-            fingerprinter: Fingerprinter::new(options.seed),
-            visited: Visited::new(options.exact, options.max_states.unwrap_or(MAX_STATES)),
+            unmet: Unmet::of(expander.model),
             frontier: Frontier::new(),
             sets_goal: None,
             recovery: None,
@@ -96,13 +98,16 @@ impl<'a, M: Judged> Search<'a, M> {
 
     /// Runs the search and tells what it found.
     pub(super) fn report(mut self) -> ReportOf<M> {
-        let ended = self.run();
+        let expander = self.expander;
+        let threads = self.options.threads.max(1);
+        let ended = with_crew(threads, &|piece| expander.expand(piece), |crew| self.run(crew));
         let seconds = self.limits.seconds();
         let counterexample = match ended {
             Err(Stop::Violated { index, .. }) => Some(self.path_to(index)),
             _ => None,
         };
-        let unique = self.visited.len();
+        let visited = expander.found();
+        let unique = visited.len();
         let progress = &self.progress;
         Report {
             verdict: self.verdict(&ended),
@@ -114,76 +119,64 @@ impl<'a, M: Judged> Search<'a, M> {
             depth: progress.depth,
             seconds,
             peak_frontier: progress.peak_frontier,
-            visited_bytes: self.visited.bytes(),
-            expected_missed: if self.visited.is_exact() { 0.0 } else { expected_missed(unique) },
-            collisions: self.visited.collisions(),
+            visited_bytes: visited.bytes(),
+            expected_missed: if visited.is_exact() { 0.0 } else { expected_missed(unique) },
+            collisions: visited.collisions(),
             cut_states: progress.cut_states,
             unsettled_states: progress.unsettled_states,
             goal_states: progress.goal_states,
-            unreached: self.properties.unmet(),
+            unreached: self.unmet.names(),
             counterexample,
         }
     }
 
-    fn run(&mut self) -> Result<(), Stop> {
-        self.find_all_states()?;
+    fn run(&mut self, crew: &CrewOf<'_, M>) -> Result<(), Stop> {
+        self.find_all_states(crew)?;
         self.progress.exhausted = true;
         self.judge_recoverability()?;
-        match self.properties.unmet().first() {
+        match self.unmet.names().first() {
             Some(property) => Err(Stop::Unreached { property }),
             None => Ok(()),
         }
     }
 
-    fn find_all_states(&mut self) -> Result<(), Stop> {
-        let initial = self.model.init_states();
+    fn find_all_states(&mut self, crew: &CrewOf<'_, M>) -> Result<(), Stop> {
+        let initial = self.expander.model.init_states();
         assert!(
             !initial.is_empty(),
             "the model has no initial state, so every property would hold of nothing"
         );
         for state in initial {
-            let fingerprint = self.fingerprinter.of(&state);
-            let fresh = self.expander().judge(state, fingerprint);
+            let fingerprint = self.expander.fingerprinter.of(&state);
+            let fresh = self.expander.judge(state, fingerprint);
             self.progress.generated += 1;
-            self.admit(fresh, None)?;
+            self.admit(&mut self.expander.find_more(), fresh, None)?;
         }
         while !self.frontier.is_empty() {
             self.progress.level += 1;
-            self.expand_level()?;
+            self.expand_level(crew)?;
         }
         Ok(())
     }
 
     /// Expands a level, a few pieces at a time, on all threads, and merges what came of them, in order, on this one: so
     /// indices and parents are the same for any number of threads.
-    fn expand_level(&mut self) -> Result<(), Stop> {
-        let threads = self.options.threads.max(1);
-        let at_once = if threads == 1 { 1 } else { threads * PIECES_FOR_A_THREAD };
+    fn expand_level(&mut self, crew: &CrewOf<'_, M>) -> Result<(), Stop> {
+        let at_once = if crew.threads() == 1 { 1 } else { crew.threads() * PIECES_FOR_A_THREAD };
         self.frontier.begin_level();
         loop {
             let pieces = self.frontier.take(at_once);
             if pieces.is_empty() {
                 return Ok(());
             }
-            let expander = self.expander();
-            let batches = work_on(pieces, threads, |piece| expander.expand(piece));
-            for batch in batches {
+            for batch in crew.work_on(pieces) {
                 self.merge(batch)?;
             }
         }
     }
 
-    fn expander(&self) -> Expander<'_, M> {
-        Expander {
-            model: self.model,
-            properties: &self.properties,
-            fingerprinter: &self.fingerprinter,
-            visited: &self.visited,
-            judges_edges: self.recovery.is_some(),
-        }
-    }
-
     fn merge(&mut self, batch: Batch<M::State>) -> Result<(), Stop> {
+        let mut visited = self.expander.find_more();
         let mut edges = batch.edges.into_iter();
         let mut fresh = batch.fresh.into_iter();
         for source in batch.sources {
@@ -196,10 +189,10 @@ impl<'a, M: Judged> Search<'a, M> {
                     Target::Known(_) => None,
                     Target::Fresh => fresh.next(),
                 };
-                self.merge_edge(index, &edge, fresh)?;
+                self.merge_edge(&mut visited, index, &edge, fresh)?;
             }
             self.progress.expanded += 1;
-            self.look_if_due()?;
+            self.look_if_due(&visited)?;
             if source.is_deadlock {
                 return Err(Stop::Violated {
                     property: DEADLOCK_FREE,
@@ -213,18 +206,19 @@ impl<'a, M: Judged> Search<'a, M> {
 
     fn merge_edge(
         &mut self,
+        visited: &mut Visited<M::State>,
         source: u32,
         edge: &Edge,
         fresh: Option<Fresh<M::State>>,
     ) -> Result<(), Stop> {
-        self.look_if_due()?;
+        self.look_if_due(visited)?;
         if self.drops_edge() {
             return Ok(());
         }
         self.progress.generated += 1;
         let target = match (&edge.target, fresh) {
             (Target::Known(index), _) => *index,
-            (Target::Fresh, Some(fresh)) => self.admit(fresh, Some(source))?,
+            (Target::Fresh, Some(fresh)) => self.admit(visited, fresh, Some(source))?,
             (Target::Fresh, None) => unreachable!("a batch has a state for each fresh edge"),
         };
         if let Some(recovery) = self.recovery.as_mut().filter(|_| edge.is_free) {
@@ -241,8 +235,13 @@ impl<'a, M: Judged> Search<'a, M> {
     }
 
     /// Takes in a generated state and gives its index, and heeds the judgement if it is new.
-    fn admit(&mut self, fresh: Fresh<M::State>, parent: Option<u32>) -> Result<u32, Stop> {
-        match self.visited.insert(fresh.fingerprint, &fresh.state, parent) {
+    fn admit(
+        &mut self,
+        visited: &mut Visited<M::State>,
+        fresh: Fresh<M::State>,
+        parent: Option<u32>,
+    ) -> Result<u32, Stop> {
+        match visited.insert(fresh.fingerprint, &fresh.state, parent) {
             Inserted::Known(index) => Ok(index),
             Inserted::Full => Err(Stop::Incomplete(Reason::StateLimit)),
             Inserted::New(index) => {
@@ -251,7 +250,7 @@ impl<'a, M: Judged> Search<'a, M> {
                 heed(index, &fresh)?;
                 self.frontier.push(fresh.state);
                 let expanding = u64::from(parent.is_some());
-                let waiting = self.visited.len() - self.progress.expanded - expanding;
+                let waiting = visited.len() - self.progress.expanded - expanding;
                 self.progress.peak_frontier = self.progress.peak_frontier.max(waiting);
                 Ok(index)
             }
@@ -267,7 +266,7 @@ impl<'a, M: Judged> Search<'a, M> {
         if let Some(recovery) = &mut self.recovery {
             recovery.add_state(at_goal, fresh.is_cut);
         }
-        self.properties.note(self.model, &fresh.state);
+        self.unmet.note(self.expander.model, &fresh.state);
     }
 
     fn note_goal_is_set(&mut self, is_set: bool) {
@@ -278,6 +277,7 @@ impl<'a, M: Judged> Search<'a, M> {
         );
         if is_set && self.options.recoverability && self.recovery.is_none() {
             self.recovery = Some(Recovery::default());
+            self.expander.judges_edges.store(true, Ordering::Relaxed);
         }
     }
 
@@ -294,13 +294,13 @@ impl<'a, M: Judged> Search<'a, M> {
         }
     }
 
-    fn look_if_due(&mut self) -> Result<(), Stop> {
+    fn look_if_due(&mut self, visited: &Visited<M::State>) -> Result<(), Stop> {
         if !self.limits.step() {
             return Ok(());
         }
         let recovery = self.recovery.as_ref().map_or(0, Recovery::bytes);
-        let own = self.visited.bytes() + recovery + self.frontier.bytes();
-        Ok(self.limits.look(own, self.visited.growth_bytes(STEPS_BETWEEN_LOOKS))?)
+        let own = visited.bytes() + recovery + self.frontier.bytes();
+        Ok(self.limits.look(own, visited.growth_bytes(STEPS_BETWEEN_LOOKS))?)
     }
 
     fn verdict(&self, ended: &Result<(), Stop>) -> Verdict {
@@ -318,9 +318,8 @@ impl<'a, M: Judged> Search<'a, M> {
     }
 
     fn path_to(&self, index: u32) -> Counterexample<M::State, M::Action> {
-        let paths =
-            Paths { model: self.model, fingerprinter: &self.fingerprinter, visited: &self.visited };
-        paths.to(index)
+        let (model, fingerprinter) = (self.expander.model, &self.expander.fingerprinter);
+        Paths { model, fingerprinter, visited: &self.expander.found() }.to(index)
     }
 }
 
