@@ -6,7 +6,9 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::Judged;
 use super::fingerprint::Fingerprinter;
 use super::options::Options;
+use super::planted::Planted;
 use super::properties::Always;
+use super::rounds::{MAX_CLASSES, NO_CLASS};
 use super::visited::{MAX_STATES, Visited};
 
 /// What it takes to expand states.
@@ -18,6 +20,7 @@ pub(super) struct Expander<'a, M: Judged> {
     visited: RwLock<Visited<M::State>>,
     /// Whether edges are told apart by whether they spend a fault.
     pub(super) judges_edges: AtomicBool,
+    options: &'a Options,
 }
 
 /// What came of the states of one piece of the frontier, in their order.
@@ -43,6 +46,8 @@ pub(super) struct Edge {
     pub(super) target: Target,
     /// Whether it spends no fault; false where nobody asks.
     pub(super) is_free: bool,
+    /// The class of the step, if it has one and somebody asks.
+    pub(super) class: u8,
 }
 
 /// Where an edge leads.
@@ -66,7 +71,7 @@ pub(super) struct Fresh<S> {
 
 impl<'a, M: Judged> Expander<'a, M> {
     /// With nothing found yet.
-    pub(super) fn new(model: &'a M, options: &Options) -> Self {
+    pub(super) fn new(model: &'a M, options: &'a Options) -> Self {
         let limit = options.max_states.unwrap_or(MAX_STATES);
         Expander {
             model,
@@ -74,6 +79,7 @@ impl<'a, M: Judged> Expander<'a, M> {
             fingerprinter: Fingerprinter::new(options.seed),
             visited: RwLock::new(Visited::new(options.exact, limit)),
             judges_edges: AtomicBool::new(false),
+            options,
         }
     }
 
@@ -101,16 +107,30 @@ impl<'a, M: Judged> Expander<'a, M> {
             let before = batch.edges.len();
             self.model.actions(state, &mut actions);
             for action in actions.drain(..) {
-                let is_free = judges_edges && !self.model.is_fault(state, &action);
+                let is_free = judges_edges && self.is_free(state, &action);
+                let class = self.class(state, &action);
                 let Some(next) = self.model.next_state(state, action) else { continue };
                 let target = self.target(next, &visited, &mut batch.fresh);
-                batch.edges.push(Edge { target, is_free });
+                batch.edges.push(Edge { target, is_free, class });
             }
             let edges = (batch.edges.len() - before) as u32;
             let is_deadlock = edges == 0 && !self.model.may_stop(state);
             batch.sources.push(Source { edges, is_deadlock });
         }
         batch
+    }
+
+    fn is_free(&self, state: &M::State, action: &M::Action) -> bool {
+        self.options.plants(Planted::FaultIsFree) || !self.model.is_fault(state, action)
+    }
+
+    fn class(&self, state: &M::State, action: &M::Action) -> u8 {
+        if !self.options.rounds {
+            return NO_CLASS;
+        }
+        let class = self.model.class(state, action);
+        assert!(class.is_none_or(|class| class < MAX_CLASSES), "there are at most 64 classes");
+        class.unwrap_or(NO_CLASS)
     }
 
     fn target(
@@ -129,12 +149,14 @@ impl<'a, M: Judged> Expander<'a, M> {
 
     /// Judges a state by itself. It may be judged more than once until it is found.
     pub(super) fn judge(&self, state: M::State, fingerprint: u64) -> Fresh<M::State> {
+        let is_within = self.model.within_boundary(&state);
+        let is_judged = is_within || !self.options.plants(Planted::BoundaryUnjudged);
         Fresh {
             fingerprint,
             goal: self.model.goal(&state),
             is_cut: self.model.is_cut(&state),
-            broken: self.always.broken(self.model, &state),
-            is_within: self.model.within_boundary(&state),
+            broken: is_judged.then(|| self.always.broken(self.model, &state)).flatten(),
+            is_within,
             state,
         }
     }

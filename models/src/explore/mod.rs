@@ -6,12 +6,14 @@
 //!
 //! - A verdict is [`Verified`](Verdict::Verified) only when the reachable states are exhausted and everything holds,
 //!   [`Violated`](Verdict::Violated) with a counterexample, or [`Incomplete`](Verdict::Incomplete) with the reason.
-//! - Liveness is *recoverability*: over the edges that spend no fault, every reachable state can reach a goal.
+//! - Liveness is *recoverability*: over the edges that spend no fault, every reachable state can reach a goal; and, where
+//!   asked for, that no fair run goes [round](Options::rounds) beside the goals for ever.
 //! - A state without successors that may not stop is a deadlock.
 //!
 //! The search is deterministic: the same model and options give the same report on any number of threads, the clock aside.
 
 mod agreement;
+mod components;
 mod crew;
 mod expand;
 mod fingerprint;
@@ -24,6 +26,7 @@ mod planted;
 mod properties;
 mod recover;
 mod report;
+mod rounds;
 mod search;
 mod second_opinion;
 #[cfg(test)]
@@ -36,7 +39,7 @@ pub use agreement::{Disagreement, agree, agree_exact};
 pub use options::Options;
 pub use path::Counterexample;
 pub use report::{Kind, Reason, Report, ReportOf, Verdict};
-pub use search::{DEADLOCK_FREE, RECOVERABLE};
+pub use search::{DEADLOCK_FREE, NO_ENDLESS_ROUND, RECOVERABLE};
 pub use second_opinion::{SecondOpinion, second_opinion};
 
 /// What the explorer must know of a model beyond stateright's trait.
@@ -66,18 +69,39 @@ pub trait Judged:
         false
     }
 
+    /// The class, below 64, of a step that spends no fault and that must be taken in the end, be it that it is possible for
+    /// good or again and again: [`fairness`](Self::fairness) says which. [`None`] for a step that may never be taken.
+    /// Asked only where [endless rounds](Options::rounds) are looked for.
+    fn class(&self, _state: &Self::State, _action: &Self::Action) -> Option<u8> {
+        None
+    }
+
+    /// What is fair to a class.
+    fn fairness(&self, _class: u8) -> Fairness {
+        Fairness::Weak
+    }
+
     /// Tells whether the state may have no successors. By default only a goal or a cut state may.
     fn may_stop(&self, state: &Self::State) -> bool {
         self.goal(state) == Some(true) || self.is_cut(state)
     }
 }
 
+/// What a run that goes on for ever owes to a class of steps.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fairness {
+    /// A step of the class, if from some moment on one is always possible.
+    Weak,
+    /// A step of the class again and again, if one is possible again and again.
+    Strong,
+}
+
 /// Explores every reachable state of the model, breadth first, until exhaustion, the first violation or a limit.
 ///
 /// `Always` properties are judged on each unique state when it is first generated, so the counterexample of a safety
 /// violation is a shortest one. A deadlock is seen one step later, when the state is expanded: the deadlock reported is a
-/// shortest deadlock, but may have been overtaken by a safety violation of one step more. `Sometimes` properties and
-/// recoverability are judged after exhaustion, recoverability first.
+/// shortest deadlock, but may have been overtaken by a safety violation of one step more. Recoverability, endless
+/// rounds and `Sometimes` properties are judged after exhaustion, in this order.
 ///
 /// # Panics
 ///

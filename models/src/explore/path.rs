@@ -2,6 +2,7 @@
 
 use super::Judged;
 use super::fingerprint::Fingerprinter;
+use super::rounds::{NO_CLASS, Round};
 use super::visited::Visited;
 
 /// A way from an initial state to the state that violates a property.
@@ -11,6 +12,8 @@ pub struct Counterexample<State, Action> {
     pub states: Vec<State>,
     /// The actions taken: the action at `i` leads from the state at `i` to the one at `i + 1`.
     pub actions: Vec<Action>,
+    /// For an endless round, the place in [`states`](Self::states) where it begins. The last state is that state again.
+    pub round_from: Option<usize>,
 }
 
 /// The part of a search that paths are rebuilt from.
@@ -30,11 +33,28 @@ impl<M: Judged> Paths<'_, M> {
         let mut states = vec![self.initial(way[0])];
         let mut actions = Vec::new();
         for &target in &way[1..] {
-            let (action, state) = self.step(&states[states.len() - 1], target);
+            let (action, state) = self.step(&states[states.len() - 1], target, |_, _| true);
             actions.push(action);
             states.push(state);
         }
-        Counterexample { states, actions }
+        Counterexample { states, actions, round_from: None }
+    }
+
+    /// The way to the first state of a round, and once round it.
+    pub(super) fn round(&self, round: &Round) -> Counterexample<M::State, M::Action> {
+        let targets = round.0.iter().skip(1).chain(&round.0[..1]).map(|(state, _)| *state);
+        let mut lasso = self.to(round.0[0].0);
+        lasso.round_from = Some(lasso.actions.len());
+        for ((_, class), target) in round.0.iter().zip(targets) {
+            let is_free = |state: &M::State, action: &M::Action| {
+                let own = self.model.class(state, action).unwrap_or(NO_CLASS);
+                !self.model.is_fault(state, action) && own == *class
+            };
+            let (action, state) = self.step(&lasso.states[lasso.states.len() - 1], target, is_free);
+            lasso.actions.push(action);
+            lasso.states.push(state);
+        }
+        lasso
     }
 
     fn initial(&self, target: u32) -> M::State {
@@ -43,10 +63,17 @@ impl<M: Judged> Paths<'_, M> {
         found.unwrap_or_else(|| impure("init_states"))
     }
 
-    fn step(&self, state: &M::State, target: u32) -> (M::Action, M::State) {
+    /// The first action of this sort that leads to the target.
+    fn step(
+        &self,
+        state: &M::State,
+        target: u32,
+        is_fit: impl Fn(&M::State, &M::Action) -> bool,
+    ) -> (M::Action, M::State) {
         let mut actions = Vec::new();
         self.model.actions(state, &mut actions);
-        let mut steps = actions.into_iter().filter_map(|action| {
+        let fit = actions.into_iter().filter(|action| is_fit(state, action));
+        let mut steps = fit.filter_map(|action| {
             let next = self.model.next_state(state, action.clone())?;
             Some((action, next))
         });

@@ -8,4 +8,10 @@ pub(crate) enum Planted {
     DropEdge(u64),
     /// A run that met its time limit reports as if it were exhausted.
     TimeoutIsDone,
+    /// An endless round that was found is not told.
+    RoundIgnored,
+    /// Every edge counts as one that spends no fault.
+    FaultIsFree,
+    /// Successors outside the boundary are judged by no property.
+    BoundaryUnjudged,
 }

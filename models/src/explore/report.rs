@@ -17,6 +17,8 @@ pub struct Report<State, Action> {
     pub exhausted: bool,
     /// Whether recoverability was judged to the end: asked for, a goal set, the states exhausted and no limit met since.
     pub recoverability_judged: bool,
+    /// Whether endless rounds were looked for to the end: asked for, a goal set, the states exhausted and no limit met.
+    pub rounds_judged: bool,
     /// States generated: the initial ones and one for each edge, with duplicates.
     pub generated: u64,
     /// Different states found.
@@ -66,8 +68,8 @@ pub enum Verdict {
     Verified,
     /// A property does not hold.
     Violated {
-        /// Name of the property: the model's own, [`DEADLOCK_FREE`](super::DEADLOCK_FREE) or
-        /// [`RECOVERABLE`](super::RECOVERABLE).
+        /// Name of the property: the model's own, [`DEADLOCK_FREE`](super::DEADLOCK_FREE),
+        /// [`RECOVERABLE`](super::RECOVERABLE) or [`NO_ENDLESS_ROUND`](super::NO_ENDLESS_ROUND).
         property: String,
         /// What sort of property it is.
         kind: Kind,
@@ -100,6 +102,8 @@ pub enum Kind {
     Unrecoverable,
     /// A `Sometimes` property is false in every reachable state: the scope does not show what it was made to show.
     Unreached,
+    /// A run can go on for ever, fairly, without a fault and without a goal.
+    Endless,
 }
 
 impl fmt::Display for Kind {
@@ -108,6 +112,7 @@ impl fmt::Display for Kind {
             Kind::Safety => "safety",
             Kind::Deadlock => "deadlock",
             Kind::Unrecoverable => "unrecoverable",
+            Kind::Endless => "endless",
             Kind::Unreached => "unreached",
         })
     }

@@ -9,11 +9,12 @@ use super::fingerprint::expected_missed;
 use super::frontier::Frontier;
 use super::limits::{Limits, STEPS_BETWEEN_LOOKS};
 use super::options::Options;
-use super::path::{Counterexample, Paths};
+use super::path::Paths;
 use super::planted::Planted;
 use super::properties::Unmet;
 use super::recover::Recovery;
 use super::report::{Kind, Reason, Report, ReportOf, Verdict};
+use super::rounds::{Round, Rounds};
 use super::visited::{Inserted, Visited};
 
 /// Pieces of the frontier that a thread gets at once, if there are several threads.
@@ -29,6 +30,9 @@ pub const DEADLOCK_FREE: &str = "deadlock-free";
 /// Name of the property that every reachable state can reach a goal, or a bound of the scope, without a fault.
 pub const RECOVERABLE: &str = "recoverable";
 
+/// Name of the property that no fair run goes on for ever, without a fault, beside the goals.
+pub const NO_ENDLESS_ROUND: &str = "no-endless-round";
+
 /// Why a search ended other than by finding everything in order.
 enum Stop {
     /// The state of this index violates a property.
@@ -41,6 +45,7 @@ enum Stop {
     Unreached {
         property: &'static str,
     },
+    Endless(Round),
     Incomplete(Reason),
 }
 
@@ -61,6 +66,7 @@ pub(super) struct Search<'a, M: Judged> {
     /// Whether the model sets a goal; unknown before the first state.
     sets_goal: Option<bool>,
     recovery: Option<Recovery>,
+    rounds: Option<Rounds>,
     progress: Progress,
 }
 
@@ -79,6 +85,7 @@ struct Progress {
     goal_states: u64,
     exhausted: bool,
     recoverability_judged: bool,
+    rounds_judged: bool,
 }
 
 impl<'a, M: Judged> Search<'a, M> {
@@ -92,6 +99,7 @@ impl<'a, M: Judged> Search<'a, M> {
             frontier: Frontier::new(),
             sets_goal: None,
             recovery: None,
+            rounds: None,
             progress: Progress::default(),
         }
     }
@@ -102,8 +110,9 @@ impl<'a, M: Judged> Search<'a, M> {
         let threads = self.options.threads.max(1);
         let ended = with_crew(threads, &|piece| expander.expand(piece), |crew| self.run(crew));
         let seconds = self.limits.seconds();
-        let counterexample = match ended {
-            Err(Stop::Violated { index, .. }) => Some(self.path_to(index)),
+        let counterexample = match &ended {
+            Err(Stop::Violated { index, .. }) => Some(self.paths(|paths| paths.to(*index))),
+            Err(Stop::Endless(round)) => Some(self.paths(|paths| paths.round(round))),
             _ => None,
         };
         let visited = expander.found();
@@ -113,6 +122,7 @@ impl<'a, M: Judged> Search<'a, M> {
             verdict: self.verdict(&ended),
             exhausted: progress.exhausted,
             recoverability_judged: progress.recoverability_judged,
+            rounds_judged: progress.rounds_judged,
             generated: progress.generated,
             unique,
             unexpanded: unique - progress.expanded,
@@ -134,6 +144,7 @@ impl<'a, M: Judged> Search<'a, M> {
         self.find_all_states(crew)?;
         self.progress.exhausted = true;
         self.judge_recoverability()?;
+        self.judge_rounds()?;
         match self.unmet.names().first() {
             Some(property) => Err(Stop::Unreached { property }),
             None => Ok(()),
@@ -181,9 +192,7 @@ impl<'a, M: Judged> Search<'a, M> {
         let mut fresh = batch.fresh.into_iter();
         for source in batch.sources {
             let index = self.progress.expanded as u32;
-            if let Some(recovery) = &mut self.recovery {
-                recovery.begin_source();
-            }
+            self.begin_source();
             for edge in edges.by_ref().take(source.edges as usize) {
                 let fresh = match edge.target {
                     Target::Known(_) => None,
@@ -204,6 +213,15 @@ impl<'a, M: Judged> Search<'a, M> {
         Ok(())
     }
 
+    fn begin_source(&mut self) {
+        if let Some(recovery) = &mut self.recovery {
+            recovery.begin_source();
+        }
+        if let Some(rounds) = &mut self.rounds {
+            rounds.begin_source();
+        }
+    }
+
     fn merge_edge(
         &mut self,
         visited: &mut Visited<M::State>,
@@ -221,10 +239,19 @@ impl<'a, M: Judged> Search<'a, M> {
             (Target::Fresh, Some(fresh)) => self.admit(visited, fresh, Some(source))?,
             (Target::Fresh, None) => unreachable!("a batch has a state for each fresh edge"),
         };
-        if let Some(recovery) = self.recovery.as_mut().filter(|_| edge.is_free) {
-            recovery.add_edge(target);
+        if edge.is_free {
+            self.note_edge(target, edge.class);
         }
         Ok(())
+    }
+
+    fn note_edge(&mut self, target: u32, class: u8) {
+        if let Some(recovery) = &mut self.recovery {
+            recovery.add_edge(target);
+        }
+        if let Some(rounds) = &mut self.rounds {
+            rounds.add_edge(target, class);
+        }
     }
 
     /// Counts an edge, and tells whether a test wants it lost.
@@ -266,6 +293,9 @@ impl<'a, M: Judged> Search<'a, M> {
         if let Some(recovery) = &mut self.recovery {
             recovery.add_state(at_goal, fresh.is_cut);
         }
+        if let Some(rounds) = &mut self.rounds {
+            rounds.add_state(at_goal, fresh.is_cut);
+        }
         self.unmet.note(self.expander.model, &fresh.state);
     }
 
@@ -275,10 +305,17 @@ impl<'a, M: Judged> Search<'a, M> {
             expected, is_set,
             "the model's `goal` is set for some states and not for others"
         );
-        if is_set && self.options.recoverability && self.recovery.is_none() {
-            self.recovery = Some(Recovery::default());
-            self.expander.judges_edges.store(true, Ordering::Relaxed);
+        if !is_set || self.progress.expanded > 0 {
+            return;
         }
+        if self.options.recoverability {
+            self.recovery.get_or_insert_default();
+        }
+        if self.options.rounds {
+            self.rounds.get_or_insert_default();
+        }
+        let judges_edges = self.recovery.is_some() || self.rounds.is_some();
+        self.expander.judges_edges.store(judges_edges, Ordering::Relaxed);
     }
 
     fn judge_recoverability(&mut self) -> Result<(), Stop> {
@@ -294,32 +331,44 @@ impl<'a, M: Judged> Search<'a, M> {
         }
     }
 
+    fn judge_rounds(&mut self) -> Result<(), Stop> {
+        let Some(rounds) = &self.rounds else { return Ok(()) };
+        self.limits.look(rounds.bytes() + rounds.search_bytes(), rounds.search_bytes())?;
+        let model = self.expander.model;
+        let found = rounds.find(|class| model.fairness(class), &mut self.limits)?;
+        self.progress.rounds_judged = true;
+        let is_ignored = self.options.plants(Planted::RoundIgnored);
+        found.filter(|_| !is_ignored).map_or(Ok(()), |round| Err(Stop::Endless(round)))
+    }
+
     fn look_if_due(&mut self, visited: &Visited<M::State>) -> Result<(), Stop> {
         if !self.limits.step() {
             return Ok(());
         }
         let recovery = self.recovery.as_ref().map_or(0, Recovery::bytes);
-        let own = visited.bytes() + recovery + self.frontier.bytes();
+        let rounds = self.rounds.as_ref().map_or(0, Rounds::bytes);
+        let own = visited.bytes() + recovery + rounds + self.frontier.bytes();
         Ok(self.limits.look(own, visited.growth_bytes(STEPS_BETWEEN_LOOKS))?)
     }
 
     fn verdict(&self, ended: &Result<(), Stop>) -> Verdict {
-        match *ended {
+        match ended {
             Ok(()) => Verdict::Verified,
             Err(Stop::Incomplete(Reason::TimeLimit))
                 if self.options.plants(Planted::TimeoutIsDone) =>
             {
                 Verdict::Verified
             }
-            Err(Stop::Incomplete(reason)) => Verdict::Incomplete { reason },
+            Err(Stop::Incomplete(reason)) => Verdict::Incomplete { reason: *reason },
+            Err(Stop::Endless(_)) => violated(NO_ENDLESS_ROUND, Kind::Endless),
             Err(Stop::Unreached { property }) => violated(property, Kind::Unreached),
-            Err(Stop::Violated { property, kind, .. }) => violated(property, kind),
+            Err(Stop::Violated { property, kind, .. }) => violated(property, *kind),
         }
     }
 
-    fn path_to(&self, index: u32) -> Counterexample<M::State, M::Action> {
+    fn paths<T>(&self, tell: impl FnOnce(Paths<'_, M>) -> T) -> T {
         let (model, fingerprinter) = (self.expander.model, &self.expander.fingerprinter);
-        Paths { model, fingerprinter, visited: &self.expander.found() }.to(index)
+        tell(Paths { model, fingerprinter, visited: &self.expander.found() })
     }
 }
 

@@ -18,8 +18,11 @@ fn violated(property: &str, kind: Kind) -> Verdict {
 
 /// The states on the way to the violation.
 fn way(report: &ReportOf<Graph>) -> Vec<u8> {
-    let Counterexample { states, actions } =
-        report.counterexample.clone().expect("a counterexample");
+    let Counterexample { states, actions, round_from: None } =
+        report.counterexample.clone().expect("a counterexample")
+    else {
+        panic!("nothing goes round")
+    };
     let steps: Vec<(u8, u8)> = states.windows(2).map(|pair| (pair[0], pair[1])).collect();
     assert_eq!(steps, actions);
     states

@@ -5,6 +5,7 @@ mod limits;
 mod planted;
 mod reference;
 mod refused;
+mod rounds;
 mod spaces;
 mod threads;
 mod toys;

@@ -157,3 +157,22 @@ fn an_opinion_that_is_not_done_is_none() {
     let second = SecondOpinion { is_done: false, ..second_opinion(&grid) };
     assert_eq!(agree(&explore(&grid, &Options::default()), &second), Err(Disagreement::Unfinished));
 }
+
+#[test]
+fn a_fault_taken_for_progress_hides_a_stuck_state() {
+    let stuck =
+        Graph { faults: vec![(1, 2)], ..Graph::with_goals(&[(0, 1), (0, 2), (1, 1)], &[2]) };
+    assert_eq!(explore(&stuck, &planting(Planted::FaultIsFree)).verdict, Verdict::Verified);
+    let honest = explore(&stuck, &Options::default()).verdict;
+    assert!(matches!(honest, Verdict::Violated { kind: Kind::Unrecoverable, .. }), "{honest}");
+}
+
+#[test]
+fn a_property_skipped_at_the_boundary_hides_a_violation() {
+    let graph =
+        Graph { outside: vec![1], forbidden: vec![1], ..Graph::with_goals(&[(0, 1)], &[1]) };
+    let blind = explore(&graph, &planting(Planted::BoundaryUnjudged)).verdict;
+    assert_eq!(blind, Verdict::Incomplete { reason: Reason::Boundary });
+    let honest = explore(&graph, &Options::default()).verdict;
+    assert!(matches!(honest, Verdict::Violated { kind: Kind::Safety, .. }), "{honest}");
+}

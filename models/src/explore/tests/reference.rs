@@ -3,14 +3,15 @@
 use super::toys::{Graph, exact};
 use crate::explore::{Kind, Options, Verdict, agree, agree_exact, explore, second_opinion};
 
-const NODES: u8 = 9;
+/// Nodes of a random graph.
+pub(super) const NODES: u8 = 9;
 
 /// A small generator of numbers, the same on every run.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
     /// A number below `sides`.
-    fn roll(&mut self, sides: u8) -> u8 {
+    pub(super) fn roll(&mut self, sides: u8) -> u8 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % u64::from(sides)) as u8
@@ -24,7 +25,8 @@ impl Dice {
         (0..self.roll(at_most + 1)).map(|_| (self.roll(NODES), self.roll(NODES))).collect()
     }
 
-    fn graph(&mut self) -> Graph {
+    /// A graph in which anything may be wrong.
+    pub(super) fn graph(&mut self) -> Graph {
         let edges = self.edges(24);
         let mut faults = self.edges(6);
         faults.retain(|edge| !edges.contains(edge));

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use stateright::{Model, Property};
 
-use crate::explore::{Judged, Options};
+use crate::explore::{Fairness, Judged, Options};
 
 /// Options that store states themselves.
 pub(super) fn exact() -> Options {
@@ -27,6 +27,9 @@ pub(super) struct Graph {
     pub forbidden: Vec<u8>,
     /// States that a second property, "also allowed", forbids; no such property if none.
     pub also_forbidden: Vec<u8>,
+    /// Classes of edges, and those among them that are strong.
+    pub classes: Vec<((u8, u8), u8)>,
+    pub strong: Vec<u8>,
     /// States that the property "met" asks for; no such property if none.
     pub wanted: Vec<u8>,
 }
@@ -92,6 +95,14 @@ impl Judged for Graph {
 
     fn is_cut(&self, state: &u8) -> bool {
         self.cuts.contains(state)
+    }
+
+    fn class(&self, _state: &u8, action: &(u8, u8)) -> Option<u8> {
+        self.classes.iter().find(|(edge, _)| edge == action).map(|(_, class)| *class)
+    }
+
+    fn fairness(&self, class: u8) -> Fairness {
+        if self.strong.contains(&class) { Fairness::Strong } else { Fairness::Weak }
     }
 }
 
