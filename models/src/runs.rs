@@ -350,6 +350,11 @@ pub struct Finished {
     pub depth: u32,
     /// Wall time.
     pub seconds: f64,
+    /// Greatest number of states that waited for their expansion.
+    pub peak_frontier: u64,
+    /// Greatest resident set of the process until then, in bytes: of all runs in it. Nothing where the system does not
+    /// tell.
+    pub peak_memory_bytes: Option<u64>,
     /// States in which a bound of the scope stopped something.
     pub cut_states: u64,
     /// States from which a bound of the scope stands in every way to the goal: nothing is claimed of them.
@@ -417,6 +422,8 @@ pub fn blank<P: Protocol>(run: &Run<P>, manner: &Manner) -> Finished {
         unique_states: 0,
         depth: 0,
         seconds: 0.0,
+        peak_frontier: 0,
+        peak_memory_bytes: None,
         cut_states: 0,
         unsettled_states: 0,
         expected_missed: 0.0,
@@ -449,6 +456,8 @@ pub fn summary<P: Protocol, S, A>(
     finished.unique_states = report.unique;
     finished.depth = report.depth;
     finished.seconds = report.seconds;
+    finished.peak_frontier = report.peak_frontier;
+    finished.peak_memory_bytes = explore::peak_resident_bytes();
     finished.cut_states = report.cut_states;
     finished.unsettled_states = report.unsettled_states;
     finished.expected_missed = report.expected_missed;
@@ -472,6 +481,8 @@ where
     let mut finished = blank(run, manner);
     finished.verdict = if opinion.violated.is_some() { "violated" } else { "verified" };
     finished.property = opinion.violated.map(Into::into);
+    finished.states = opinion.generated;
+    finished.peak_memory_bytes = explore::peak_resident_bytes();
     finished.unique_states = opinion.unique_states;
     finished.depth = opinion.depth;
     finished.seconds = begun.elapsed().as_secs_f64();

@@ -6,6 +6,7 @@
 
 mod check;
 mod coverage;
+mod engines;
 mod exit;
 mod json;
 mod list;
@@ -50,6 +51,11 @@ enum Command {
     /// upstream release that fails as reported is then as expected. With a choice of variant, any violation
     /// is told step by step and exits 1.
     Check(check::Check),
+    /// Compare this explorer with stateright's checker on the same states
+    ///
+    /// Each engine explores each scope in a process of its own, without recoverability, which stateright does not
+    /// judge, and without reduction. Exits 1 if they do not find the same states.
+    Engines(engines::Engines),
     /// List protocols, variants, guards, scopes and properties
     List(list::List),
     /// Replay reported races, step by step, against each variant
@@ -73,6 +79,7 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
         Command::Check(check) => check.run(),
+        Command::Engines(engines) => engines.run(),
         Command::List(list) => list.run(),
         Command::Replay(replay) => replay.run(),
     };

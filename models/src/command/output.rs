@@ -24,10 +24,10 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// The summary line.
+    /// The last lines.
     pub(super) fn line(&self) -> String {
-        let states = self.tally.unique_states;
-        format!("{}; {states} unique states in {:.1} s", self.tally.text(), self.seconds)
+        let (states, means) = (self.tally.unique_states, self.tally.means());
+        format!("{means}\n{}; {states} unique states in {:.1} s", self.tally.text(), self.seconds)
     }
 }
 

@@ -5,7 +5,7 @@ use super::standing::Standing;
 use crate::runs::Finished;
 
 /// How many runs came out how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Tally {
     /// All.
     pub(super) runs: usize,
@@ -19,6 +19,12 @@ pub(super) struct Tally {
     pub(super) undocumented: usize,
     /// Different states, of all runs.
     pub(super) unique_states: u64,
+    /// How many states fingerprints are expected to have missed, in all runs together.
+    pub(super) expected_missed: f64,
+    /// The largest frontier of a run, in states.
+    pub(super) peak_frontier: u64,
+    /// The greatest resident set of the process, in bytes, where the system tells.
+    pub(super) peak_memory_bytes: Option<u64>,
     /// How to exit.
     pub(super) exit: Exit,
 }
@@ -28,6 +34,9 @@ impl Tally {
     pub(super) fn count(&mut self, standing: Standing, finished: &Finished, is_named: bool) {
         self.runs += 1;
         self.unique_states += finished.unique_states;
+        self.expected_missed += finished.expected_missed;
+        self.peak_frontier = self.peak_frontier.max(finished.peak_frontier);
+        self.peak_memory_bytes = self.peak_memory_bytes.max(finished.peak_memory_bytes);
         let (counter, exit) = match standing {
             Standing::AsDocumented => (&mut self.as_documented, Exit::AsExpected),
             Standing::Undocumented => (&mut self.undocumented, Exit::AsExpected),
@@ -53,5 +62,14 @@ impl Tally {
         }
         let runs = if self.runs == 1 { "run" } else { "runs" };
         format!("{} {runs}: {}", self.runs, parts.join(", "))
+    }
+
+    /// What the exploration took, and how far fingerprints can be trusted.
+    pub(super) fn means(&self) -> String {
+        let memory = self.peak_memory_bytes.map_or(String::new(), |bytes| {
+            format!(", {} MiB of memory at the most", bytes >> 20)
+        });
+        let (missed, frontier) = (self.expected_missed, self.peak_frontier);
+        format!("{missed:.1e} states expected to be missed; {frontier} waiting at the most{memory}")
     }
 }

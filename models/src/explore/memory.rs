@@ -1,16 +1,21 @@
 //! How much memory the process holds, and growth that does not waste it.
 
+/// Greatest resident set that this process has had, in bytes, or [`None`] where the system does not tell.
+pub(crate) fn peak_resident_bytes() -> Option<u64> {
+    parse(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+}
+
 /// Bytes of the resident set of this process, or [`None`] where the system does not tell.
 ///
 /// Read from `VmRSS` of `/proc/self/status`, which counts in kibibytes: `/proc/self/statm` counts in pages, whose size is
 /// not to be had without a system call.
 pub(super) fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    parse_resident(&status)
+    parse(&status, "VmRSS:")
 }
 
-fn parse_resident(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+fn parse(status: &str, key: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
 }
@@ -36,9 +41,10 @@ mod tests {
     #[test]
     fn reads_kibibytes_as_bytes() {
         let status = "Name:\tx\nVmRSS:\t    2048 kB\nThreads:\t1\n";
-        assert_eq!(parse_resident(status), Some(2 * 1024 * 1024));
-        assert_eq!(parse_resident("Name:\tx\n"), None);
-        assert_eq!(parse_resident("VmRSS:\tmuch\n"), None);
+        assert_eq!(parse(status, "VmRSS:"), Some(2 * 1024 * 1024));
+        assert_eq!(parse(status, "VmHWM:"), None);
+        assert_eq!(parse("Name:\tx\n", "VmRSS:"), None);
+        assert_eq!(parse("VmRSS:\tmuch\n", "VmRSS:"), None);
     }
 
     #[test]

@@ -35,6 +35,8 @@ mod visited;
 
 use std::hash::Hash;
 
+pub(crate) use memory::peak_resident_bytes;
+
 pub use agreement::{Disagreement, agree, agree_exact};
 pub use options::Options;
 pub use path::Counterexample;

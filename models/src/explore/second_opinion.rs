@@ -11,6 +11,8 @@ const ALL_HOLD: &str = "every `always` property holds";
 /// What stateright found.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SecondOpinion {
+    /// States generated: the initial ones and one for each edge, with duplicates.
+    pub generated: u64,
     /// Different states found. It is the size of the space only if nothing is violated.
     pub unique_states: u64,
     /// Greatest depth of a state that stateright expanded, counted as in [`Report::depth`](super::Report::depth).
@@ -42,6 +44,7 @@ where
     let checker = checker.finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
     let path = checker.discovery(ALL_HOLD);
     SecondOpinion {
+        generated: checker.state_count() as u64,
         unique_states: checker.unique_state_count() as u64,
         depth: checker.max_depth() as u32,
         violated: path.as_ref().and_then(|path| checker.model().broken(path.last_state())),
