@@ -66,9 +66,9 @@ impl Tally {
 
     /// What the exploration took, and how far fingerprints can be trusted.
     pub(super) fn means(&self) -> String {
-        let memory = self.peak_memory_bytes.map_or(String::new(), |bytes| {
-            format!(", {} MiB of memory at the most", bytes >> 20)
-        });
+        let memory = self
+            .peak_memory_bytes
+            .map_or(String::new(), |bytes| format!(", {} MiB of memory at the most", bytes >> 20));
         let (missed, frontier) = (self.expected_missed, self.peak_frontier);
         format!("{missed:.1e} states expected to be missed; {frontier} waiting at the most{memory}")
     }

@@ -181,9 +181,9 @@ impl<F: Fleet> Model<F> {
     pub(super) fn newborn(&self, process: u8, incarnation: u32) -> ProcessOf<F> {
         let durable = Durable { process: ProcessId(u32::from(process)), incarnation };
         let role = if process < self.scope.compactors {
-            RoleState::Compactor(self.compactor.recover(durable))
+            RoleState::Compactor(self.compactor.recover(durable).into())
         } else {
-            RoleState::Cleaner(self.cleaner.recover(durable))
+            RoleState::Cleaner(self.cleaner.recover(durable).into())
         };
         Process {
             role,
@@ -670,11 +670,11 @@ impl<F: Fleet> Model<F> {
         match role {
             RoleState::Compactor(state) => {
                 let step = self.compactor.step(state, event)?;
-                Ok((RoleState::Compactor(step.state), step.effects, step.decided_by))
+                Ok((RoleState::Compactor(step.state.into()), step.effects, step.decided_by))
             }
             RoleState::Cleaner(state) => {
                 let step = self.cleaner.step(state, event)?;
-                Ok((RoleState::Cleaner(step.state), step.effects, step.decided_by))
+                Ok((RoleState::Cleaner(step.state.into()), step.effects, step.decided_by))
             }
         }
     }

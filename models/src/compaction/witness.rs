@@ -195,7 +195,7 @@ fn compactors<F: Fleet>(
     world: &WorldOf<F>,
 ) -> impl Iterator<Item = (&<F::Compactor as surehold::Machine>::State, bool)> {
     world.processes.iter().filter_map(|actor| match &actor.role {
-        RoleState::Compactor(state) => Some((state, actor.paused)),
+        RoleState::Compactor(state) => Some((&**state, actor.paused)),
         RoleState::Cleaner(_) => None,
     })
 }

@@ -81,9 +81,9 @@ pub struct Process<W, C> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RoleState<W, C> {
     /// A compactor.
-    Compactor(W),
+    Compactor(Arc<W>),
     /// A cleaner.
-    Cleaner(C),
+    Cleaner(Arc<C>),
 }
 
 /// A write on its way.

@@ -104,7 +104,7 @@ impl<F: Fleet> Model<F> {
         // A run has up to four phases, the last of which decides.
         for _ in 0..4 {
             let Ok(step) = self.coordinator.step(&role, event.clone()) else { return false };
-            role = step.state;
+            role = step.state.into();
             if role.moves().contains(&(to, segment)) {
                 return true;
             }

@@ -147,7 +147,7 @@ impl<F: Fleet> Model<F> {
 
     fn drop_on_its_way(&self, world: &WorldOf<F>, server: ServerId, segment: SegmentId) -> bool {
         let node = &world.servers[usize::from(server.0)];
-        let role = node.role.clone().unwrap_or_else(|| self.restarted(node));
+        let role = node.role.clone().unwrap_or_else(|| self.restarted(node).into());
         world.wire.iter().filter(|letter| letter.server == server).any(|letter| {
             let Mail::Asked(message @ ToServer::Request(request), _) = &letter.mail else {
                 return false;

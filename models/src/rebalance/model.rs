@@ -144,7 +144,7 @@ impl<F: Fleet> Model<F> {
             leader: LeaderId(u16::from(at)),
             incarnation: 0,
         };
-        Leader { role: self.coordinator.recover(durable), sees: 0 }
+        Leader { role: self.coordinator.recover(durable).into(), sees: 0 }
     }
 
     fn node(&self, at: ServerId) -> Node {
@@ -158,7 +158,7 @@ impl<F: Fleet> Model<F> {
             left_over: surehold::collections::Set::new(),
         };
         Node {
-            role: Some(self.historical.recover(durable.clone())),
+            role: Some(self.historical.recover(durable.clone()).into()),
             durable,
             pending: Vec::new(),
             disk,
@@ -258,7 +258,7 @@ impl<F: Fleet> Model<F> {
             Action::Crash(server, takes_disk) => self.crash(&mut next, server, takes_disk),
             Action::Restart(server) => {
                 let node = next.servers[usize::from(server.0)].change();
-                node.role = Some(self.restarted(node));
+                node.role = Some(self.restarted(node).into());
             }
             Action::TakeOver(at) => {
                 next.left.takeovers -= 1;
@@ -515,7 +515,7 @@ impl<F: Fleet> Model<F> {
         self.note_request(world, server, &role, &event, from);
         let node = world.servers[usize::from(server.0)].change();
         node.crashed_away.retain(|id| !step.state.announces(*id));
-        node.role = Some(step.state);
+        node.role = Some(step.state.into());
         if let (HistoricalEvent::Received(ToServer::Request(request)), Some((leader, basis))) =
             (event, from)
         {
@@ -606,7 +606,7 @@ impl<F: Fleet> Model<F> {
             coverage.decided(&step.decided_by);
         }
         tale.decides(&step.decided_by);
-        world.leaders[usize::from(at)].change().role = step.state;
+        world.leaders[usize::from(at)].change().role = step.state.into();
         self.watch_step(world, at, &before, &event);
         self.judge_decisions(world, at, &before, proposed_in(&event), tale);
         for issued in step.effects {

@@ -2,6 +2,8 @@
 //!
 //! The world decides nothing about the protocol. It carries messages and effects, and says what came of them.
 
+use std::sync::Arc;
+
 use surehold::Issued;
 use surehold::rebalance::HistoricalEffect;
 use surehold::rebalance::historical;
@@ -65,7 +67,7 @@ pub struct Seen {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Leader<C> {
     /// Its role's state.
-    pub role: C,
+    pub role: Arc<C>,
     /// Servers that discovery shows it, as bits.
     pub sees: u16,
 }
@@ -91,7 +93,7 @@ impl<C> Leader<C> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Its role's state; `None` while it is down.
-    pub role: Option<historical::State>,
+    pub role: Option<Arc<historical::State>>,
     /// What it will start from while it is down.
     pub durable: historical::Durable,
     /// Effects issued and not yet carried out, oldest first.
