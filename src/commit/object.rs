@@ -180,6 +180,9 @@ pub struct Record {
     pub replicas: u16,
     /// How many rows it may have (`segment.flush.threshold.size`).
     pub row_limit: u64,
+    /// Where the segment before it ends, if this one begins later on purpose ([`AutoReset`]): the offsets from there up
+    /// to `start` are of no segment, and that is recorded here.
+    pub skips_from: Option<Offset>,
 }
 
 impl Record {
@@ -187,8 +190,22 @@ impl Record {
     #[must_use]
     pub fn starting_at(start: Offset, replicas: u16, row_limit: u64) -> Self {
         let (end, crc, location) = (None, None, None);
-        let lost = Vec::new();
-        Self { status: Status::InProgress, start, end, crc, location, lost, replicas, row_limit }
+        let (lost, skips_from) = (Vec::new(), None);
+        let status = Status::InProgress;
+        Self { status, start, end, crc, location, lost, replicas, row_limit, skips_from }
+    }
+
+    /// The same, if the segment before it ends at `end`: a later start is a gap that is recorded.
+    #[must_use]
+    pub fn after(self, end: Offset) -> Self {
+        let skips_from = (self.start > end).then_some(end);
+        Self { skips_from, ..self }
+    }
+
+    /// Whether it begins where a segment before it ends, but for a gap that is recorded.
+    #[must_use]
+    pub fn follows(&self, end: Offset) -> bool {
+        self.start == end || (self.start > end && self.skips_from == Some(end))
     }
 
     /// The segment that follows it, once its end is fixed.
@@ -290,4 +307,28 @@ pub struct TableConfig {
     pub row_limit: u64,
     /// Whether the operator accepts that an ordered table is refilled out of order (#15987, #16071).
     pub may_refill: bool,
+    /// When a commit's next segment begins at the latest offset; never, if there is none
+    /// (`realtime.segment.offsetAutoReset.enable`, off by default).
+    pub auto_reset: Option<AutoReset>,
+}
+
+/// How far consumption may lag before the rows between are passed over, for the sake of those that come now (#14815,
+/// #16492). Either is enough; where neither is said nothing is passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AutoReset {
+    /// More offsets than this between the end of a segment and the latest (`offsetThreshold`).
+    pub offsets: Option<u64>,
+    /// An end before the offset that was the latest so long ago, seconds (`timeThresholdSeconds`).
+    pub seconds: Option<u32>,
+}
+
+impl AutoReset {
+    /// Where the segment after one that ends at `end` begins. An offset that is not known decides nothing.
+    #[must_use]
+    pub fn start(self, end: Offset, latest: Offset, latest_then: Option<Offset>) -> Offset {
+        let behind = self.offsets.is_some_and(|most| latest.saturating_sub(end) > most);
+        let old = self.seconds.is_some() && latest_then.is_some_and(|then| then > end);
+        if behind || old { latest.max(end) } else { end }
+    }
 }

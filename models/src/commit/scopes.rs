@@ -37,6 +37,8 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         buildable: None,
         is_prompt: false,
         strays: false,
+        repairs_offline: false,
+        resets: false,
         budget,
         goal: Some(Goal::Settled),
         tier: Tier::Ci,
@@ -339,6 +341,22 @@ fn ours() -> Vec<Scope> {
             "Consumers break: a replica is taken out, or all are and the segment is begun again (C13).",
             Budget { breaks: 2, ..NONE },
         ),
+        Scope {
+            repairs_offline: true,
+            ..base(
+                "replica-repaired",
+                "Consumers break, and the validator has their replicas consume again (dossier 9.1, rule 2).",
+                Budget { breaks: 2, ..NONE },
+            )
+        },
+        Scope {
+            resets: true,
+            ..early(base(
+                "auto-reset",
+                "What a segment has not when it stops is passed over on purpose, and its leader crashes (#16492).",
+                Budget { controller_crashes: 1, ..NONE },
+            ))
+        },
         nightly(single(base(
             "dead-server",
             "A server with the only copy never returns (N1).",

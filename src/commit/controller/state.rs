@@ -28,6 +28,7 @@ pub struct Durable {
 pub struct State {
     pub(crate) durable: Durable,
     pub(crate) leads: bool,
+    pub(crate) stops: bool,
     /// The longest commit seen in the table, ms (dossier 6.1).
     pub(crate) longest_ms: u64,
     pub(crate) machines: Table<SegmentId, completion::State>,
@@ -42,6 +43,7 @@ impl State {
         Self {
             durable,
             leads: false,
+            stops: false,
             longest_ms: 0,
             machines: Table::new(),
             errands: Table::new(),
@@ -55,6 +57,12 @@ impl State {
     #[must_use]
     pub fn leads(&self) -> bool {
         self.leads
+    }
+
+    /// Whether it is being stopped, and begins nothing.
+    #[must_use]
+    pub fn stops(&self) -> bool {
+        self.stops
     }
 
     /// How the table is configured, as far as it knows.
@@ -158,6 +166,8 @@ pub struct Errand {
     pub minute: u32,
     /// What the message brought.
     pub cargo: Option<Cargo>,
+    /// Where the next segment begins, if that is not where this one ends.
+    pub start: Option<Offset>,
     /// How far it is.
     pub stage: Stage,
 }
@@ -188,6 +198,8 @@ pub enum Stage {
     Storing,
     /// Step 2: it asks whether the stream has more of the partition.
     Streaming,
+    /// Step 2, where consumption may be reset: it asks how far behind the end is.
+    Measuring,
     /// Step 2, upstream alone: it reads whether consumption is paused.
     Pausing,
     /// Step 2: it looks for a record of the next segment that is there already.
