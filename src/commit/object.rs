@@ -1,7 +1,7 @@
 //! Names of things, what metadata says of a segment, and what a copy of it holds.
 
 use super::completion::Mode;
-use crate::collections::Table;
+use crate::collections::{Paged, Table};
 
 /// A partition of the table's stream, by the table's own numbering (dossier 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -252,7 +252,7 @@ pub type Replicas = Table<ServerId, ReplicaState>;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct IdealState {
     /// Replicas by segment.
-    pub segments: Table<SegmentId, Replicas>,
+    pub segments: Paged<SegmentId, Replicas>,
     /// Whether consumption is paused: commits begin no next segment.
     pub is_paused: bool,
 }
@@ -260,8 +260,9 @@ pub struct IdealState {
 impl IdealState {
     /// Segments of a partition, in the order of the chain.
     pub fn of(&self, partition: PartitionId) -> impl Iterator<Item = (SegmentId, &Replicas)> {
-        let all = self.segments.iter().map(|(id, replicas)| (*id, replicas));
-        all.filter(move |(id, _)| id.partition == partition)
+        let first = SegmentId { partition, sequence: 0, minute: 0 };
+        let all = self.segments.starting_at(first).map(|(id, replicas)| (*id, replicas));
+        all.take_while(move |(id, _)| id.partition == partition)
     }
 
     /// Whether a segment has a replica that is to be in this state.
@@ -277,7 +278,7 @@ impl IdealState {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct View {
     /// Replicas by segment.
-    pub segments: Table<SegmentId, Replicas>,
+    pub segments: Paged<SegmentId, Replicas>,
 }
 
 impl View {

@@ -83,7 +83,6 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "reply-lost" => "sane-reply-lost",
         "failed-upload" => "sane-failed-upload",
         "crash-expiry" => "sane-crash-expiry",
-        "crash-expiry-two" => "sane-crash-expiry-two",
         "slow-lost" => "sane-slow-lost",
         "toggle" => "sane-toggle",
         "rewrite" => "sane-rewrite",
@@ -189,11 +188,22 @@ fn ours() -> Vec<Scope> {
                 Budget { server_crashes: 1, deaths: 1, expiries: 1, ..NONE },
             ))
         },
-        nightly(early(base(
-            "crash-expiry-two",
-            "So with two rows, and replicas that stop where they like (R11).",
-            Budget { server_crashes: 1, expiries: 1, ..NONE },
-        ))),
+        Scope {
+            tier: Tier::Deep,
+            ..early(base(
+                "crash-expiry-two",
+                "So with two rows, and replicas that stop where they like (R11); nobody has exhausted it.",
+                Budget { server_crashes: 1, expiries: 1, ..NONE },
+            ))
+        },
+        Scope {
+            skew: false,
+            ..nightly(early(base(
+                "expiry-two",
+                "All memory of a range of two rows is gone, replicas stop where they like, and clocks agree (R9, R11).",
+                Budget { server_crashes: 1, expiries: 1, ..NONE },
+            )))
+        },
         early(base(
             "slow-lost",
             "A delayed commit and a lost reply (R4).",

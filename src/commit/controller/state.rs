@@ -8,7 +8,7 @@ use super::super::object::{
     ControllerId, IdealState, Location, ObjectId, Offset, Range, Record, Sealed, SegmentId,
     ServerId, TableConfig, Version, View,
 };
-use crate::collections::Table;
+use crate::collections::{Paged, Table};
 
 /// What survives a crash of a controller: its name, and a count of its lives that whoever starts it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,11 +31,11 @@ pub struct State {
     pub(crate) stops: bool,
     /// The longest commit seen in the table, ms (dossier 6.1).
     pub(crate) longest_ms: u64,
-    pub(crate) machines: Table<SegmentId, completion::State>,
-    pub(crate) errands: Table<SegmentId, Errand>,
+    pub(crate) machines: Paged<SegmentId, completion::State>,
+    pub(crate) errands: Paged<SegmentId, Errand>,
     pub(crate) refills: Table<(SegmentId, ServerId), Refill>,
     pub(crate) chores: Table<Task, Chore>,
-    pub(crate) outstanding: Table<u16, Owed>,
+    pub(crate) outstanding: Paged<u16, Owed>,
 }
 
 impl State {
@@ -45,11 +45,11 @@ impl State {
             leads: false,
             stops: false,
             longest_ms: 0,
-            machines: Table::new(),
-            errands: Table::new(),
+            machines: Paged::new(),
+            errands: Paged::new(),
             refills: Table::new(),
             chores: Table::new(),
-            outstanding: Table::new(),
+            outstanding: Paged::new(),
         }
     }
 
