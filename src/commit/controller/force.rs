@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
-use super::super::object::{IdealState, ReplicaState, SegmentId, ServerId, Status};
+use super::super::object::{IdealState, ReplicaState, Replicas, SegmentId, ServerId, Status};
 
 /// The segments that have a replica which is to consume, in order; of these only the ones named, if any are. A name of
 /// any other segment is passed over.
@@ -28,7 +28,7 @@ pub fn by_server(
 ) -> BTreeMap<ServerId, BTreeSet<SegmentId>> {
     let mut orders: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for id in segments {
-        let replicas = ideal.segments.get(id).into_iter().flat_map(|replicas| replicas.iter());
+        let replicas = ideal.segments.get(id).into_iter().flat_map(Replicas::iter);
         for (server, _) in replicas.filter(|(_, is)| **is == ReplicaState::Consuming) {
             orders.entry(*server).or_default().insert(*id);
         }
