@@ -33,6 +33,7 @@ const TABLE: TableConfig = TableConfig {
     replicas: REPLICAS,
     row_limit: ROWS,
     may_refill: false,
+    auto_reset: None,
 };
 
 /// Metadata and the ideal state.

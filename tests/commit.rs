@@ -32,6 +32,7 @@ fn table() -> TableConfig {
         replicas: 2,
         row_limit: 10,
         may_refill: false,
+        auto_reset: None,
     }
 }
 

@@ -89,6 +89,7 @@ impl<V: Guards<Guard>> Cluster<V> {
             replicas: 2,
             row_limit: 10,
             may_refill: false,
+            auto_reset: None,
         };
         let durable = controller::Durable { controller: ControllerId(0), incarnation: 2, table };
         let leading = leader.recover(durable);

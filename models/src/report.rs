@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use crate::commit::holes::HOLES;
+use crate::commit::keys;
 use crate::commit::runs::Commit;
 use crate::everything::{AnyProtocol, protocols};
 use crate::rebalance::runs::Rebalance;
 use crate::rebalance::window::Window;
-use crate::runs::{Finished, Protocol as _, SharedRun, Step, together};
+use crate::runs::{AnyRun as _, Finished, Protocol as _, SharedRun, Step, together};
 use serde::{Deserialize, Serialize};
 
 /// What is committed of a run: all that must not change unnoticed, and nothing that a machine decides.
@@ -356,6 +357,39 @@ pub fn mutant_table(rows: &[Row], protocol: &dyn AnyProtocol) -> String {
     text
 }
 
+/// Each case and hole of commit, the guards that answer it, and the removal of as few as possible that shows it.
+#[must_use]
+pub fn key_table(rows: &[Row]) -> String {
+    let head =
+        "| case or hole | answered by | removed | scope | what breaks |\n|---|---|---|---|---|\n";
+    let mut text = String::from(head);
+    let quoted = |names: Vec<&str>, between: &str| {
+        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
+    };
+    for key in keys::KEYS {
+        let answering = quoted(keys::answering(key).map(|guard| guard.name()).collect(), ", ");
+        let Some(mutant) = keys::shown(key) else {
+            let open = keys::OPEN.iter().find(|(open, _)| *open == key).map_or("", |(_, why)| why);
+            let _ = writeln!(text, "| {key} | {answering} | nothing | | {open} |");
+            continue;
+        };
+        let run = &mutant.run;
+        let row = rows.iter().find(|row| {
+            row.guard_removed == run.removed()
+                && row.scope == run.scope.name
+                && row.asked == run.judged()
+        });
+        let outcome = row.map_or_else(|| "not run".into(), Row::outcome);
+        let removed = quoted(run.removed(), " + ");
+        let _ = writeln!(
+            text,
+            "| {key} | {answering} | {removed} | `{}` | {outcome} |",
+            run.scope.name
+        );
+    }
+    text
+}
+
 /// The names of the generated parts, for compaction, rebalance and commit.
 const PARTS: [[&str; 3]; 4] = [
     ["verified", "verified-rebalance", "verified-commit"],
@@ -374,6 +408,7 @@ pub fn renew(readme: &str, rows: &[Row], beyond: &[Row]) -> Result<String, &'sta
     let mut parts = vec![
         ("timelines", timelines(rows)),
         ("holes-commit", holes(rows)),
+        ("keys-commit", key_table(rows)),
         ("windows", window_table(&all)),
         ("unnamed", unnamed_table(&all)),
     ];

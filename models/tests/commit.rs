@@ -209,6 +209,7 @@ impl<V: Guards<Guard>> Leader<V> {
             replicas: 2,
             row_limit: 1,
             may_refill: false,
+            auto_reset: None,
         };
         let durable = controller::Durable { controller: ControllerId(0), incarnation: 0, table };
         let state = role.recover(durable);

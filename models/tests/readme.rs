@@ -1,6 +1,8 @@
 //! The README's tables are those of the committed verdicts and of the code.
 #![cfg(feature = "checker")]
 
+use surehold::commit::Guard;
+use surehold_models::commit::keys;
 use surehold_models::everything::documented;
 use surehold_models::report::{Row, renew};
 use surehold_models::runs::AnyRun as _;
@@ -44,6 +46,42 @@ fn tables_are_current() {
         renewed == readme,
         "run `cargo run --release -p surehold-models --example verdicts -- renew`"
     );
+}
+
+/// Each case and hole of commit names a guard whose removal, alone or with as few others as it takes, is a committed
+/// violation; or it stands in the list of those that none shows.
+#[test]
+fn each_case_and_hole_of_commit_has_a_guard_whose_removal_is_a_committed_violation() {
+    let rows = committed();
+    for key in keys::KEYS {
+        let open = keys::OPEN.iter().find(|(open, _)| *open == key);
+        let Some(mutant) = keys::shown(key) else {
+            assert!(open.is_some_and(|(_, why)| why.len() > 20), "{key} is not shown");
+            continue;
+        };
+        assert!(open.is_none(), "{key} is shown, and no longer open");
+        let answers = |guard: &Guard| guard.answers().contains(&key);
+        assert!(mutant.guards.iter().any(answers), "{key}: {:?}", mutant.guards);
+        let (removed, asked) = (mutant.run.removed(), mutant.run.judged());
+        let own = rows.iter().filter(|row| row.protocol == "commit");
+        let mut own = own.filter(|row| row.guard_removed == removed && row.asked == asked);
+        let row = own.find(|row| row.scope == mutant.run.scope.name);
+        assert!(row.is_some_and(|row| row.verdict == "violated"), "{key}: {row:?}");
+        // None of its guards is there for nothing: without it the others are noticed nowhere.
+        let fewer = |guards: &[Guard]| {
+            guards.len() < mutant.guards.len() && guards.iter().all(|g| mutant.guards.contains(g))
+        };
+        let all = surehold_models::commit::verdicts::mutants();
+        let same = all.iter().filter(|other| other.run.scope.name == mutant.run.scope.name);
+        let mut same = same.filter(|other| other.run.judged() == asked && fewer(other.guards));
+        assert!(!same.any(|other| other.run.expected() != "verified"), "{key} needs fewer");
+    }
+    let known = |guard: &Guard| {
+        let all = guard.answers().iter();
+        all.filter(|key| !key.starts_with('#'))
+            .all(|key| keys::KEYS.contains(key) || ["R3", "R14", "N5"].contains(key))
+    };
+    assert!(Guard::ALL.iter().all(known), "a guard answers what is no key");
 }
 
 #[test]

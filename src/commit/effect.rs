@@ -57,6 +57,8 @@ pub enum ControllerEffect {
     ReadView,
     /// Ask the stream for a partition: whether it has one, and where it begins.
     ReadStream(PartitionId),
+    /// Ask the stream where a partition ends now and, if seconds are given, where it ended so long ago.
+    ReadLatest(PartitionId, Option<u32>),
     /// Move an attempt's object onto the segment's own, whatever was there (dossier 6.4).
     Promote(ObjectId),
     /// Have Helix take a replica to OFFLINE, from where it follows the ideal state again. Refused by Helix where

@@ -43,6 +43,9 @@ pub enum ControllerEvent {
     Elected,
     /// It leads no longer.
     Deposed,
+    /// The process is to end: nothing new begins. What is under way goes on with its outcomes, until
+    /// [`super::controller::State::is_quiet`] or for as long as whoever ends it waits (30 s upstream, dossier 1).
+    Stopping,
 }
 
 /// What a pure function cannot make up by itself.
@@ -53,7 +56,8 @@ pub struct Input {
     pub now_ms: u64,
     /// The minute that a segment created now is named after, since the epoch.
     pub minute: u32,
-    /// Where to begin among equals; for [`Task::Retain`] the first segment that is to stay.
+    /// Where to begin among equals; for [`Task::Retain`] the first segment that is to stay; for [`Task::Validate`] the
+    /// sequence that the first segment of a partition gets: 0, unless a table goes on where another ended (dossier 2).
     pub pick: u32,
 }
 
@@ -99,6 +103,8 @@ pub enum ControllerOutcome {
     /// The first offset that the stream has of the partition. `None` if there is no such partition (any more): it has
     /// come to its end.
     Stream(Option<Offset>),
+    /// The offset of the row that comes next, and of the one that came next at the time asked for, if the stream knows.
+    Latest(Offset, Option<Offset>),
     /// The write, move or reset took effect.
     Applied,
     /// The record or the ideal state is not of the version expected, or there is a record already. Helix refused
@@ -188,6 +194,8 @@ pub enum ServerOutcome {
 pub enum Refusal {
     /// The controller does not lead.
     NotLeading,
+    /// The controller is being stopped.
+    Stopping,
     /// The task is under way.
     UnderWay(Task),
     /// The controller works on a message of this segment; the next one waits.
@@ -215,6 +223,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotLeading => f.write_str("this controller does not lead"),
+            Self::Stopping => f.write_str("this controller is being stopped"),
             Self::UnderWay(task) => write!(f, "task {task:?} is under way"),
             Self::Busy(id) => write!(f, "segment {} is being worked on", id.sequence),
             Self::Locked(id) => write!(f, "segment {} is being committed here", id.sequence),

@@ -140,7 +140,8 @@ pub fn without_record(
     ideal.segments.iter().map(|(id, _)| *id).find(|id| !has_record(*id))
 }
 
-/// I2: a listed segment that does not start where the one before it in the chain ends. One whose predecessor was
+/// I2: a listed segment that does not start where the one before it in the chain ends, nor at the end of a gap that is
+/// recorded. One whose predecessor was
 /// deleted is not judged.
 #[must_use]
 pub fn broken_link<'a>(
@@ -152,7 +153,7 @@ pub fn broken_link<'a>(
         let Some(record) = record(*id) else { continue };
         let linked = before.is_none_or(|(previous, end)| {
             let follows = previous.sequence.checked_add(1) == Some(id.sequence);
-            previous.partition != id.partition || !follows || record.start == end
+            previous.partition != id.partition || !follows || record.follows(end)
         });
         if !linked {
             return Some(*id);

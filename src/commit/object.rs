@@ -1,7 +1,7 @@
 //! Names of things, what metadata says of a segment, and what a copy of it holds.
 
 use super::completion::Mode;
-use crate::collections::Table;
+use crate::collections::{Paged, Table};
 
 /// A partition of the table's stream, by the table's own numbering (dossier 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -180,6 +180,9 @@ pub struct Record {
     pub replicas: u16,
     /// How many rows it may have (`segment.flush.threshold.size`).
     pub row_limit: u64,
+    /// Where the segment before it ends, if this one begins later on purpose ([`AutoReset`]): the offsets from there up
+    /// to `start` are of no segment, and that is recorded here.
+    pub skips_from: Option<Offset>,
 }
 
 impl Record {
@@ -187,8 +190,22 @@ impl Record {
     #[must_use]
     pub fn starting_at(start: Offset, replicas: u16, row_limit: u64) -> Self {
         let (end, crc, location) = (None, None, None);
-        let lost = Vec::new();
-        Self { status: Status::InProgress, start, end, crc, location, lost, replicas, row_limit }
+        let (lost, skips_from) = (Vec::new(), None);
+        let status = Status::InProgress;
+        Self { status, start, end, crc, location, lost, replicas, row_limit, skips_from }
+    }
+
+    /// The same, if the segment before it ends at `end`: a later start is a gap that is recorded.
+    #[must_use]
+    pub fn after(self, end: Offset) -> Self {
+        let skips_from = (self.start > end).then_some(end);
+        Self { skips_from, ..self }
+    }
+
+    /// Whether it begins where a segment before it ends, but for a gap that is recorded.
+    #[must_use]
+    pub fn follows(&self, end: Offset) -> bool {
+        self.start == end || (self.start > end && self.skips_from == Some(end))
     }
 
     /// The segment that follows it, once its end is fixed.
@@ -235,7 +252,7 @@ pub type Replicas = Table<ServerId, ReplicaState>;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct IdealState {
     /// Replicas by segment.
-    pub segments: Table<SegmentId, Replicas>,
+    pub segments: Paged<SegmentId, Replicas>,
     /// Whether consumption is paused: commits begin no next segment.
     pub is_paused: bool,
 }
@@ -243,8 +260,9 @@ pub struct IdealState {
 impl IdealState {
     /// Segments of a partition, in the order of the chain.
     pub fn of(&self, partition: PartitionId) -> impl Iterator<Item = (SegmentId, &Replicas)> {
-        let all = self.segments.iter().map(|(id, replicas)| (*id, replicas));
-        all.filter(move |(id, _)| id.partition == partition)
+        let first = SegmentId { partition, sequence: 0, minute: 0 };
+        let all = self.segments.starting_at(first).map(|(id, replicas)| (*id, replicas));
+        all.take_while(move |(id, _)| id.partition == partition)
     }
 
     /// Whether a segment has a replica that is to be in this state.
@@ -260,7 +278,7 @@ impl IdealState {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct View {
     /// Replicas by segment.
-    pub segments: Table<SegmentId, Replicas>,
+    pub segments: Paged<SegmentId, Replicas>,
 }
 
 impl View {
@@ -290,4 +308,28 @@ pub struct TableConfig {
     pub row_limit: u64,
     /// Whether the operator accepts that an ordered table is refilled out of order (#15987, #16071).
     pub may_refill: bool,
+    /// When a commit's next segment begins at the latest offset; never, if there is none
+    /// (`realtime.segment.offsetAutoReset.enable`, off by default).
+    pub auto_reset: Option<AutoReset>,
+}
+
+/// How far consumption may lag before the rows between are passed over, for the sake of those that come now (#14815,
+/// #16492). Either is enough; where neither is said nothing is passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AutoReset {
+    /// More offsets than this between the end of a segment and the latest (`offsetThreshold`).
+    pub offsets: Option<u64>,
+    /// An end before the offset that was the latest so long ago, seconds (`timeThresholdSeconds`).
+    pub seconds: Option<u32>,
+}
+
+impl AutoReset {
+    /// Where the segment after one that ends at `end` begins. An offset that is not known decides nothing.
+    #[must_use]
+    pub fn start(self, end: Offset, latest: Offset, latest_then: Option<Offset>) -> Offset {
+        let behind = self.offsets.is_some_and(|most| latest.saturating_sub(end) > most);
+        let old = self.seconds.is_some() && latest_then.is_some_and(|then| then > end);
+        if behind || old { latest.max(end) } else { end }
+    }
 }

@@ -3,6 +3,8 @@
 //!
 //! Nothing here decides anything. What a request lacks is a [`WireError`], for which upstream answers FAILED.
 
+pub mod reingest;
+
 use core::fmt;
 
 use super::completion::{Answer, Kind, Message, Reason};

@@ -22,6 +22,8 @@ pub(crate) struct Stores {
     pub(crate) objects: BTreeSet<ObjectId>,
     /// Where each partition of the stream begins.
     pub(crate) stream: BTreeMap<PartitionId, Offset>,
+    /// Where each of them ends, and where it ended at the time that is asked for.
+    pub(crate) latest: (Offset, Option<Offset>),
     /// Servers that the table's instance assignment may choose from.
     pub(crate) instances: u16,
     /// How many of them a segment gets.
@@ -63,6 +65,10 @@ impl Stores {
             ControllerEffect::ReadView => ControllerOutcome::View(self.view.clone()),
             ControllerEffect::ReadStream(partition) => {
                 ControllerOutcome::Stream(self.stream.get(partition).copied())
+            }
+            ControllerEffect::ReadLatest(_, seconds) => {
+                let (latest, then) = self.latest;
+                ControllerOutcome::Latest(latest, then.filter(|_| seconds.is_some()))
             }
             ControllerEffect::WriteRecord(id, record, expected) => {
                 let version = self.records.get(id).map(|(_, version)| *version);

@@ -7,9 +7,11 @@
 
 #[path = "../commit_store/mod.rs"]
 mod commit_store;
+mod functions;
 mod manager;
 mod other;
 mod rules;
+mod set_up;
 mod steps;
 
 use std::collections::BTreeSet;
@@ -24,37 +26,22 @@ use surehold::guard::Guards;
 /// The cases that are not run, and why. All others are.
 const NOT_RUN: &[(&[&str], &str)] = &[
     (
-        &["mgr-01", "mgr-02", "mgr-03", "mgr-04", "mgr-05", "mgr-06", "mgr-07"],
-        "a table is set up by whoever creates it; the role begins with one that is there",
-    ),
-    (&["mgr-09", "mgr-10"], "no offset is reset to the latest: there is no such option"),
-    (
-        &["mgr-14"],
-        "the repair of one replica that is OFFLINE is an option, off by default, that the role has not",
+        &["mgr-07"],
+        "that -1 stands for no first sequence is how upstream writes it; the role is given 0 then",
     ),
     (
         &["mgr-20", "mgr-22", "mgr-58"],
         "topics are not told apart: a table has one stream and one pause flag",
     ),
-    (
-        &["mgr-24"],
-        "a controller that is being stopped takes no events: whoever drives the role sees to that",
-    ),
     (&["mgr-26", "mgr-30", "mgr-31"], "temporary objects are not cleaned up by the role"),
     (
-        &["mgr-32", "mgr-33"],
-        "the role asks for one partition; which there are, whoever begins its tasks knows",
-    ),
-    (&["mgr-34"], "a function: `completion_cells.rs` has it"),
-    (
-        &["mgr-35", "mgr-36", "mgr-37", "mgr-38", "mgr-54", "mgr-55", "mgr-56", "mgr-57"],
-        "a forced commit is the operator's order to servers, in batches; servers get it as a reason to stop",
+        &["mgr-57"],
+        "a pause hands the operator's batches on to the forced commit: no transition, and how long a batch is waited for is not in the library",
     ),
     (
         &["mgr-39", "mgr-40", "mgr-41", "mgr-42", "mgr-43", "mgr-44", "mgr-45"],
-        "the list of committing segments decides nothing and is not kept",
+        "the list of committing segments is a view for an operator, made from records that say the same: a failure to write it is passed over upstream, no transition reads it, and none is kept here",
     ),
-    (&["mgr-48"], "limits are given to the role when it is made"),
     (
         &["mgr-49", "mgr-50", "mgr-51", "mgr-52", "mgr-53"],
         "partition metadata of a segment is not among what transitions look at",
@@ -63,7 +50,7 @@ const NOT_RUN: &[(&[&str], &str)] = &[
 ];
 
 const CASES: usize = 60;
-const RUN: usize = 17;
+const RUN: usize = 38;
 
 fn data(name: &str) -> Value {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
@@ -110,7 +97,10 @@ fn play<V: Guards<Guard>>(role: Controller<V>, case: &Value) -> (Differences, Op
         "commit_file" => (other::commit_file(role, case), None),
         "deep_store_retry" => (other::deep_store_retry(role, case), None),
         "disaster_mode" => (other::disaster_mode(role, case), None),
-        op => panic!("{op} is not known"),
+        "set_up_table" => (set_up::play(role, case), None),
+        "force_commit" => (functions::force_commit(role, case), None),
+        "reduce_size" => (functions::reduce_size(role, case), None),
+        op => (functions::play(op, case), None),
     }
 }
 
@@ -194,6 +184,10 @@ fn every_difference_has_a_reason_and_none_is_upstreams() {
 fn falsified(case: &Value) -> Vec<Value> {
     let mut paths = Vec::new();
     leaves(case, "", false, &mut paths);
+    if case["expected"]["segment_count"] == 0 {
+        // Of no segment nothing else can be false.
+        paths.retain(|path| path.ends_with("error") || path.ends_with("segment_count"));
+    }
     let falsify = |path: &String| {
         let mut case = case.clone();
         let leaf = case.pointer_mut(path).expect("it was found there");
@@ -204,6 +198,10 @@ fn falsified(case: &Value) -> Vec<Value> {
             Value::String(text) if text == "FAILED" => json!("DONE"),
             Value::String(_) => json!("FAILED"),
             Value::Array(_) if path.contains("absent") => json!([{"partition": 0, "sequence": 0}]),
+            Value::Array(_) if path.contains("contains") => {
+                json!([{"partition": 9, "sequence": 9}])
+            }
+            Value::Array(all) if all.is_empty() => json!([{"partition": 0, "sequence": 0}]),
             Value::Array(_) => json!([]),
             other => panic!("{other} is no expectation"),
         };
@@ -224,7 +222,11 @@ fn leaves(value: &Value, path: &str, inside: bool, paths: &mut Vec<String>) {
                 leaves(value, &format!("{path}/{key}"), inside, paths);
             }
         }
-        Value::Array(all) if all.iter().any(Value::is_object) && !path.contains("absent") => {
+        Value::Array(all)
+            if all.iter().any(Value::is_object)
+                && !path.contains("absent")
+                && !path.contains("contains") =>
+        {
             for (at, value) in all.iter().enumerate() {
                 leaves(value, &format!("{path}/{at}"), inside, paths);
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use surehold::commit::completion::{Answer, Kind, Mode, Reason};
-use surehold::commit::controller::{Controller, Durable, State};
+use surehold::commit::controller::{Controller, Durable, State, partitions};
 use surehold::commit::effect::Expected;
 use surehold::commit::event::ControllerOutcome;
 use surehold::commit::message::{Ask, Caller, Order, ReingestStatus, Report, Request, Tell};
@@ -11,7 +11,7 @@ use surehold::commit::object::{
     ControllerId, Crc, Location, ObjectId, PartitionId, Range, Rows, Sealed, SegmentId, ServerId,
     Status, TableConfig,
 };
-use surehold::commit::{ControllerEffect, ControllerEvent, Guard, Input, Task};
+use surehold::commit::{ControllerEffect, ControllerEvent, Guard, Input, Refusal, Task};
 use surehold::guard::Guards;
 use surehold::{EffectId, Issued, Machine};
 
@@ -22,6 +22,12 @@ use crate::commit_store::Stores;
 pub(crate) enum Interference {
     Rewrites,
     SetsDone,
+}
+
+/// What comes from outside.
+pub(crate) enum Wish {
+    Begin(Task),
+    Say(SegmentId, Ask),
 }
 
 pub(crate) struct Manager<V: Guards<Guard>> {
@@ -83,6 +89,8 @@ impl<V: Guards<Guard>> Manager<V> {
                 self.answer = Some(*answer);
                 return None;
             }
+            // Helix resets what is asked for.
+            ControllerEffect::Reset(..) => return None,
             ControllerEffect::Call(order) => {
                 let report = self.report(order);
                 return Some(ControllerOutcome::Reported(report));
@@ -125,7 +133,7 @@ impl<V: Guards<Guard>> Manager<V> {
     }
 
     /// The copy that a server builds of a segment.
-    fn copy(&self, segment: SegmentId, end: u64) -> Sealed {
+    pub(crate) fn copy(&self, segment: SegmentId, end: u64) -> Sealed {
         let start = self.stores.records[&segment].0.start;
         let rows = Rows { range: Range { start, end }, missing: Vec::new() };
         Sealed { crc: Crc(7), rows }
@@ -144,18 +152,49 @@ impl<V: Guards<Guard>> Manager<V> {
             Ask::Say(end, Kind::CommitStart),
             Ask::CommitEnd { offset: end, copy, stored },
         ];
-        for body in says {
-            let process = server.unwrap_or(ServerId(0));
-            let caller = Caller { process, id: EffectId { incarnation: 0, number: 1 } };
-            let request = Request { segment, body };
-            self.answer = None;
-            self.take(ControllerEvent::Received { caller, request, input: self.input(0) });
-        }
+        let process = server.unwrap_or(ServerId(0));
+        let answers = says.map(|body| self.hear(process, segment, body));
+        answers[2]
+    }
+
+    /// A server says something of a segment.
+    pub(crate) fn say(&mut self, segment: SegmentId, body: Ask) -> Answer {
+        self.hear(ServerId(0), segment, body)
+    }
+
+    fn hear(&mut self, process: ServerId, segment: SegmentId, body: Ask) -> Answer {
+        let caller = Caller { process, id: EffectId { incarnation: 0, number: 1 } };
+        let request = Request { segment, body };
+        self.answer = None;
+        self.take(ControllerEvent::Received { caller, request, input: self.input(0) });
         self.answer.expect("every message is answered")
     }
 
     pub(crate) fn begin(&mut self, task: Task, pick: u32) {
         self.take(ControllerEvent::Continue { task, input: self.input(pick) });
+    }
+
+    /// The process is being stopped.
+    pub(crate) fn stop(&mut self) {
+        self.take(ControllerEvent::Stopping);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.state.stops()
+    }
+
+    /// Whether an order that comes from outside is refused as it stops.
+    pub(crate) fn refuses(&self, order: Wish) -> bool {
+        let event = match order {
+            Wish::Begin(task) => ControllerEvent::Continue { task, input: self.input(0) },
+            Wish::Say(segment, body) => {
+                let caller =
+                    Caller { process: ServerId(0), id: EffectId { incarnation: 0, number: 1 } };
+                let request = Request { segment, body };
+                ControllerEvent::Received { caller, request, input: self.input(0) }
+            }
+        };
+        self.role.step(&self.state, event) == Err(Refusal::Stopping)
     }
 
     fn input(&self, pick: u32) -> Input {
@@ -164,12 +203,14 @@ impl<V: Guards<Guard>> Manager<V> {
 
     /// The validator goes over the table's partitions, and stops where an operation fails: that fails its run.
     pub(crate) fn validate(&mut self) {
-        let mut partitions: Vec<PartitionId> = self.stores.stream.keys().copied().collect();
-        partitions.extend(self.stores.records.keys().map(|id| id.partition));
-        partitions.sort_unstable();
-        partitions.dedup();
-        for partition in partitions {
-            self.begin(Task::Validate(partition), 0);
+        self.validate_from(|_| 0);
+    }
+
+    /// The same, where the first segment of a partition that begins gets this sequence.
+    pub(crate) fn validate_from(&mut self, first: impl Fn(PartitionId) -> u32) {
+        let stream: Vec<_> = self.stores.stream.keys().copied().collect();
+        for partition in partitions(stream, self.stores.records.keys().copied()) {
+            self.begin(Task::Validate(partition), first(partition));
             if self.has_failed {
                 return;
             }
@@ -179,5 +220,12 @@ impl<V: Guards<Guard>> Manager<V> {
 
 /// A table of which nothing depends on the order of rows.
 pub(crate) fn plain(mode: Mode, replicas: u16) -> TableConfig {
-    TableConfig { mode, is_ordered: false, replicas, row_limit: 500, may_refill: false }
+    TableConfig {
+        mode,
+        is_ordered: false,
+        replicas,
+        row_limit: 500,
+        may_refill: false,
+        auto_reset: None,
+    }
 }

@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use surehold::commit::Guard;
-use surehold::commit::completion::{Answer, Mode};
-use surehold::commit::controller::Controller;
+use surehold::commit::completion::{Answer, Kind, Mode};
+use surehold::commit::controller::{Controller, Limits};
+use surehold::commit::message::Ask;
 use surehold::commit::object::{
-    Location, ObjectId, PartitionId, Record, ReplicaState, Replicas, SegmentId, Status,
+    AutoReset, Location, ObjectId, PartitionId, Record, ReplicaState, Replicas, SegmentId, Status,
+    TableConfig,
 };
+use surehold::commit::{Guard, Task};
 use surehold::guard::Guards;
 
 use crate::Differences;
 use crate::commit_store::Stores;
-use crate::manager::{Interference, Manager, plain};
+use crate::manager::{Interference, Manager, Wish, plain};
 use crate::rules;
 
 /// Where a partition begins (`defaults.start_offset`).
@@ -32,8 +34,24 @@ pub(crate) fn number(value: &Value) -> u64 {
     value.as_u64().expect("a number")
 }
 
-fn small(value: &Value) -> u16 {
+pub(crate) fn small(value: &Value) -> u16 {
     number(value).try_into().expect("a small number")
+}
+
+/// How the table is configured.
+fn configured(setup: &Value) -> TableConfig {
+    let stream = &setup["stream_config"];
+    let reset = AutoReset {
+        offsets: stream["offset_threshold"].as_u64(),
+        seconds: stream.get("time_threshold_s").map(|seconds| small(seconds).into()),
+    };
+    let auto_reset = (stream["offset_auto_reset"] == true).then_some(reset);
+    TableConfig { auto_reset, ..plain(Mode::Blocking, small(&setup["replicas"])) }
+}
+
+fn limits(setup: &Value) -> Limits {
+    let repairs_offline = setup["controller_config"]["partial_offline_replica_repair"] == true;
+    Limits { repairs_offline, ..Limits::default() }
 }
 
 /// The table as the case finds it: each partition of the stream has its first segment, which is consumed.
@@ -52,6 +70,10 @@ fn stores(setup: &Value) -> Stores {
         stores.list(first, &servers, ReplicaState::Consuming);
     }
     stores.ideal.is_paused = setup["pause_state"]["paused"] == true;
+    if let Some(stream) = setup["stream"].as_object() {
+        let then = number(&stream["offset_at_time_threshold"]);
+        stores.latest = (number(&stream["latest_offset"]), Some(then));
+    }
     stores
 }
 
@@ -82,7 +104,7 @@ pub(crate) fn state(name: &Value) -> ReplicaState {
     }
 }
 
-fn status_name(status: Status) -> &'static str {
+pub(crate) fn status_name(status: Status) -> &'static str {
     match status {
         Status::InProgress => "IN_PROGRESS",
         Status::Committing => "COMMITTING",
@@ -92,7 +114,7 @@ fn status_name(status: Status) -> &'static str {
 }
 
 /// How many replicas are to be in each state.
-fn counts(stores: &Stores, id: SegmentId) -> BTreeMap<&'static str, usize> {
+pub(crate) fn counts(stores: &Stores, id: SegmentId) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for state in stores.ideal.segments.get(&id).into_iter().flat_map(Replicas::values) {
         *counts.entry(state_name(*state)).or_default() += 1;
@@ -166,8 +188,8 @@ pub(crate) struct Played {
 /// Plays a sequence. `idle`: the validator does nothing, to see that this is noticed.
 pub(crate) fn play<V: Guards<Guard>>(role: Controller<V>, case: &Value, idle: bool) -> Played {
     let setup = &case["setup"];
-    let table_config = plain(Mode::Blocking, small(&setup["replicas"]));
-    let mut manager = Manager::elected(role, table_config, stores(setup));
+    let role = role.within(limits(setup));
+    let mut manager = Manager::elected(role, configured(setup), stores(setup));
     let mut differences = Differences::default();
     let mut ended = Vec::new();
     for (at, step) in case["steps"].as_array().expect("a case has steps").iter().enumerate() {
@@ -199,6 +221,9 @@ fn do_step<V: Guards<Guard>>(
 ) -> bool {
     let named = step.get("segment").map(|place| find(&manager.stores, place));
     let segment = || named.flatten().expect("there is such a segment");
+    if manager.is_stopping() {
+        return manager.refuses(wish(manager, &step["op"]));
+    }
     match step["op"].as_str().expect("a step has an op") {
         "commit" => return commit(manager, segment(), step),
         "validate" => {
@@ -232,10 +257,34 @@ fn do_step<V: Guards<Guard>>(
             let all = (0..small(&step["count"])).map(|at| (PartitionId(at), START));
             manager.stores.stream = all.collect();
         }
+        "stop_manager" => manager.stop(),
         "set_instances" => manager.stores.instances = small(&step["count"]),
         other => panic!("{other} is not known"),
     }
     false
+}
+
+/// What is asked of a manager that stops: of the first segment, where it is of none.
+fn wish<V: Guards<Guard>>(manager: &Manager<V>, op: &Value) -> Wish {
+    let partition = PartitionId(0);
+    let first = SegmentId { partition, sequence: 0, minute: 0 };
+    let end = START + ROWS;
+    let stored = Location::Object(ObjectId { segment: first, attempt: Some(1) });
+    match op.as_str() {
+        // A partition that nothing is known of.
+        Some("set_up_table") => Wish::Begin(Task::Validate(PartitionId(99))),
+        Some("validate") => Wish::Begin(Task::Validate(partition)),
+        Some("commit_file") => {
+            let copy = manager.copy(first, end);
+            Wish::Say(first, Ask::CommitEnd { offset: end, copy, stored })
+        }
+        Some("commit") => Wish::Say(first, Ask::Say(end, Kind::CommitStart)),
+        Some("segment_stopped_consuming") => Wish::Say(first, Ask::Say(end, Kind::Stopped)),
+        Some("reduce_segment_size") => {
+            Wish::Say(first, Ask::Say(end, Kind::BuildFailed { rows: ROWS }))
+        }
+        other => panic!("{other:?} is not known"),
+    }
 }
 
 fn commit<V: Guards<Guard>>(manager: &mut Manager<V>, segment: SegmentId, step: &Value) -> bool {

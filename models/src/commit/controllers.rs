@@ -157,6 +157,10 @@ impl<V: Guards<Guard>> Model<V> {
             ControllerEffect::ReadStream(partition) => {
                 Some(ControllerOutcome::Stream(Some(world.first_of(*partition))))
             }
+            ControllerEffect::ReadLatest(..) => {
+                let latest = self.stream_end();
+                Some(ControllerOutcome::Latest(latest, Some(latest)))
+            }
             ControllerEffect::WriteRecord(..)
             | ControllerEffect::DeleteRecord(_)
             | ControllerEffect::WriteIdeal(..)
@@ -268,6 +272,7 @@ impl<V: Guards<Guard>> Model<V> {
             | ControllerEffect::ReadIdeal
             | ControllerEffect::ReadView
             | ControllerEffect::ReadStream(_)
+            | ControllerEffect::ReadLatest(..)
             | ControllerEffect::Call(_)
             | ControllerEffect::Answer(..) => return None,
         };

@@ -258,6 +258,7 @@ fn step_of(effect: &ControllerEffect, is_task: bool) -> Option<&'static str> {
         | ControllerEffect::ReadIdeal
         | ControllerEffect::ReadView
         | ControllerEffect::ReadStream(_)
+        | ControllerEffect::ReadLatest(..)
         | ControllerEffect::Promote(_)
         | ControllerEffect::Reset(..)
         | ControllerEffect::Call(_)
@@ -272,7 +273,11 @@ fn step_under_way(errand: &Errand) -> Option<&'static str> {
         Stage::Reading | Stage::Closing | Stage::Storing | Stage::Promoting => {
             Some(if errand.cargo.is_some() { "done" } else { "step 1" })
         }
-        Stage::Streaming | Stage::Pausing | Stage::Finding | Stage::Creating(_) => Some("step 2"),
+        Stage::Streaming
+        | Stage::Measuring
+        | Stage::Pausing
+        | Stage::Finding
+        | Stage::Creating(_) => Some("step 2"),
         Stage::Ageing(_) | Stage::Listing(_) | Stage::Switching { .. } => Some("step 3"),
         Stage::Making
         | Stage::CleaningUp { .. }

@@ -1,7 +1,9 @@
 //! Which events of the world may happen, within the scope's bounds, and which of them are faults.
 
 use surehold::commit::completion::{Phase, State as MachineState};
-use surehold::commit::object::{Location, PartitionId, ReplicaState, SegmentId, ServerId, Status};
+use surehold::commit::object::{
+    Location, PartitionId, ReplicaState, Replicas, SegmentId, ServerId, Status,
+};
 use surehold::commit::server::state::Work;
 use surehold::commit::{ControllerEffect, Guard, ServerEffect, Task, controller::state::Stage};
 use surehold::guard::Guards;
@@ -65,7 +67,11 @@ impl<V: Guards<Guard>> Model<V> {
                     let consuming = store.ideal.has(*id, ReplicaState::Consuming);
                     consuming && s.record.status != Status::InProgress
                 });
-                (idle || left, 1)
+                let is_out =
+                    |replicas: &Replicas| replicas.values().any(|is| *is == ReplicaState::Offline);
+                let mut listed = store.ideal.of(partition);
+                let repairs = self.scope.repairs_offline && listed.any(|(_, all)| is_out(all));
+                (idle || left || repairs, 1)
             }
             Task::Repair(partition) => {
                 let own = store.view.segments.iter().filter(|(id, _)| id.partition == partition);

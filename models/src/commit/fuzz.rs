@@ -195,6 +195,8 @@ fn world_of(data: &[u8]) -> Scope {
         buildable: None,
         is_prompt: false,
         strays: false,
+        repairs_offline: false,
+        resets: false,
         budget: budget(data),
         goal: Some(Goal::Settled),
         tier: Tier::Deep,
@@ -655,9 +657,9 @@ fn partition_of(world: &World, action: &Action) -> Option<PartitionId> {
 
 fn of_controller(effect: &ControllerEffect) -> Option<PartitionId> {
     match effect {
-        ControllerEffect::ListRecords(partition) | ControllerEffect::ReadStream(partition) => {
-            Some(*partition)
-        }
+        ControllerEffect::ListRecords(partition)
+        | ControllerEffect::ReadStream(partition)
+        | ControllerEffect::ReadLatest(partition, _) => Some(*partition),
         ControllerEffect::ReadRecord(segment)
         | ControllerEffect::WriteRecord(segment, ..)
         | ControllerEffect::DeleteRecord(segment)

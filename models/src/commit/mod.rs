@@ -11,6 +11,8 @@ pub mod fuzz;
 pub mod goal;
 pub mod holes;
 mod judge;
+#[cfg(feature = "checker")]
+pub mod keys;
 pub mod model;
 pub mod reach;
 pub mod replay;

@@ -749,6 +749,7 @@ fn is_read(effect: &ControllerEffect) -> bool {
             | ControllerEffect::ReadIdeal
             | ControllerEffect::ReadView
             | ControllerEffect::ReadStream(_)
+            | ControllerEffect::ReadLatest(..)
     )
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use surehold::commit::invariant::Property;
 use surehold::commit::upstream::Release;
-use surehold::commit::{Controller, Guard, Server, controller, server};
+use surehold::commit::{Controller, Guard, Server, server};
 use surehold::guard::{Guards, Weakened};
 
 use super::coverage::Coverage;
@@ -120,7 +120,7 @@ impl Protocol for Commit {
     }
 
     fn execute(run: &Run, manner: &Manner) -> Finished {
-        let (controllers, servers) = (controller::Limits::default(), server::Limits::default());
+        let (controllers, servers) = (run.scope.limits(), server::Limits::default());
         match &run.variant {
             Variant::Verified => {
                 explore_roles(Controller::new(controllers), Server::new(servers), run, manner)

@@ -452,6 +452,8 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         buildable: None,
         is_prompt: false,
         strays: false,
+        repairs_offline: false,
+        resets: false,
         budget: Budget {
             server_crashes: OFTEN,
             deaths: OFTEN,

@@ -1,8 +1,9 @@
 //! Scopes: small worlds, each built around a question.
 
 use surehold::commit::completion::Mode;
+use surehold::commit::controller::Limits;
 use surehold::commit::invariant::Property;
-use surehold::commit::object::{PartitionId, SegmentId, TableConfig};
+use surehold::commit::object::{AutoReset, PartitionId, SegmentId, TableConfig};
 
 pub use crate::tier::Tier;
 
@@ -46,6 +47,10 @@ pub struct Scope {
     pub is_prompt: bool,
     /// Whether a server may not have heard who leads, and ask the controller that led before.
     pub strays: bool,
+    /// Whether the validator has a replica that gave up consume again.
+    pub repairs_offline: bool,
+    /// Whether the segment after one that ends behind the stream begins at the stream's end.
+    pub resets: bool,
     /// What may happen, and how often.
     pub budget: Budget,
     /// What must be reachable from everywhere.
@@ -117,7 +122,14 @@ impl Scope {
             replicas: u16::from(self.servers),
             row_limit: self.rows,
             may_refill: false,
+            auto_reset: self.resets.then_some(AutoReset { offsets: Some(0), seconds: None }),
         }
+    }
+
+    /// The limits of its controllers.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        Limits { repairs_offline: self.repairs_offline, ..Limits::default() }
     }
 
     /// The segment of this place in a partition's chain, named at the beginning.
@@ -206,6 +218,12 @@ impl Scope {
         }
         if self.strays {
             parts.push("requests may go to the controller that led before".into());
+        }
+        if self.repairs_offline {
+            parts.push("replicas that gave up consume again".into());
+        }
+        if self.resets {
+            parts.push("what the stream is ahead is passed over".into());
         }
         if self.two_names {
             parts.push("two minutes".into());

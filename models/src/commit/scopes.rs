@@ -37,6 +37,8 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         buildable: None,
         is_prompt: false,
         strays: false,
+        repairs_offline: false,
+        resets: false,
         budget,
         goal: Some(Goal::Settled),
         tier: Tier::Ci,
@@ -81,7 +83,6 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "reply-lost" => "sane-reply-lost",
         "failed-upload" => "sane-failed-upload",
         "crash-expiry" => "sane-crash-expiry",
-        "crash-expiry-two" => "sane-crash-expiry-two",
         "slow-lost" => "sane-slow-lost",
         "toggle" => "sane-toggle",
         "rewrite" => "sane-rewrite",
@@ -187,11 +188,22 @@ fn ours() -> Vec<Scope> {
                 Budget { server_crashes: 1, deaths: 1, expiries: 1, ..NONE },
             ))
         },
-        nightly(early(base(
-            "crash-expiry-two",
-            "So with two rows, and replicas that stop where they like (R11).",
-            Budget { server_crashes: 1, expiries: 1, ..NONE },
-        ))),
+        Scope {
+            tier: Tier::Deep,
+            ..early(base(
+                "crash-expiry-two",
+                "So with two rows, and replicas that stop where they like (R11); nobody has exhausted it.",
+                Budget { server_crashes: 1, expiries: 1, ..NONE },
+            ))
+        },
+        Scope {
+            skew: false,
+            ..nightly(early(base(
+                "expiry-two",
+                "All memory of a range of two rows is gone, replicas stop where they like, and clocks agree (R9, R11).",
+                Budget { server_crashes: 1, expiries: 1, ..NONE },
+            )))
+        },
         early(base(
             "slow-lost",
             "A delayed commit and a lost reply (R4).",
@@ -339,6 +351,22 @@ fn ours() -> Vec<Scope> {
             "Consumers break: a replica is taken out, or all are and the segment is begun again (C13).",
             Budget { breaks: 2, ..NONE },
         ),
+        Scope {
+            repairs_offline: true,
+            ..base(
+                "replica-repaired",
+                "Consumers break, and the validator has their replicas consume again (dossier 9.1, rule 2).",
+                Budget { breaks: 2, ..NONE },
+            )
+        },
+        Scope {
+            resets: true,
+            ..early(base(
+                "auto-reset",
+                "What a segment has not when it stops is passed over on purpose, and its leader crashes (#16492).",
+                Budget { controller_crashes: 1, ..NONE },
+            ))
+        },
         nightly(single(base(
             "dead-server",
             "A server with the only copy never returns (N1).",

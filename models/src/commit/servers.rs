@@ -152,9 +152,14 @@ impl<V: Guards<Guard>> Model<V> {
             ServerEffect::Build(_, rows) if self.is_too_much(&rows) => ServerOutcome::Failed,
             ServerEffect::Build(segment, rows) => self.build(world, at, segment, &rows),
             ServerEffect::Upload(object, crc) => {
-                let rows = self.rows_of(world, at, object.segment, crc)?;
-                world.store.change().objects.insert(object, Sealed { crc, rows });
-                ServerOutcome::Applied
+                match self.rows_of(world, at, object.segment, crc) {
+                    Some(rows) => {
+                        world.store.change().objects.insert(object, Sealed { crc, rows });
+                        ServerOutcome::Applied
+                    }
+                    // The copy that counts has been brought in its place meanwhile.
+                    None => ServerOutcome::Failed,
+                }
             }
             ServerEffect::Delete(_) => ServerOutcome::Applied,
             ServerEffect::ReadRecord(_) | ServerEffect::Download(..) | ServerEffect::ReadView => {

@@ -241,6 +241,7 @@ fn is_read(effect: &ControllerEffect) -> bool {
             | ControllerEffect::ReadIdeal
             | ControllerEffect::ReadView
             | ControllerEffect::ReadStream(_)
+            | ControllerEffect::ReadLatest(..)
     )
 }
 
@@ -266,6 +267,7 @@ fn of_controller(effect: &ControllerEffect) -> String {
         }
         ControllerEffect::ReadView => "reads the view".into(),
         ControllerEffect::ReadStream(_) => "asks the stream where it begins".into(),
+        ControllerEffect::ReadLatest(..) => "asks the stream where it ends".into(),
         ControllerEffect::Promote(object) => {
             format!("moves {} onto the segment's own", object_text(*object))
         }

@@ -7,7 +7,8 @@ use super::super::effect::{Change, ControllerEffect as Effect, Expected};
 use super::super::event::{ControllerOutcome as Outcome, Found};
 use super::super::guard::Guard;
 use super::super::object::{
-    IdealState, Location, ObjectId, Record, ReplicaState, Replicas, SegmentId, Status, Version,
+    IdealState, Location, ObjectId, Offset, Record, ReplicaState, Replicas, SegmentId, Status,
+    Version,
 };
 use super::Turn;
 use super::state::{Errand, Owed, Stage};
@@ -55,8 +56,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.look_again(segment, errand);
             }
             (Stage::Streaming, Outcome::Stream(None)) => self.switch(segment, errand, None),
-            (Stage::Streaming, Outcome::Stream(Some(_)) | Outcome::Failed | Outcome::Unknown) => {
+            (Stage::Streaming, Outcome::Stream(Some(_))) => self.measure(segment, errand),
+            (Stage::Streaming | Stage::Measuring, Outcome::Failed | Outcome::Unknown) => {
                 self.find_next(segment, errand);
+            }
+            (Stage::Measuring, Outcome::Latest(latest, then)) => {
+                let start = self.reset_to(segment, latest, then);
+                self.find_next(segment, Errand { start, ..errand });
             }
             (Stage::Pausing, Outcome::Ideal(ideal, _)) if ideal.is_paused => {
                 self.switch(segment, errand, None);
@@ -127,6 +133,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 | Outcome::Ideal(..)
                 | Outcome::View(_)
                 | Outcome::Stream(_)
+                | Outcome::Latest(..)
                 | Outcome::Applied
                 | Outcome::Reported(_),
             ) => return None,
@@ -300,6 +307,21 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.proceed(segment, errand, Stage::Streaming, effect);
     }
 
+    /// Step 2, where the next segment may begin later than this one ends (dossier 11).
+    fn measure(&mut self, segment: SegmentId, errand: Errand) {
+        let Some(reset) = self.state.durable.table.auto_reset else {
+            return self.find_next(segment, errand);
+        };
+        let effect = Effect::ReadLatest(segment.partition, reset.seconds);
+        self.proceed(segment, errand, Stage::Measuring, effect);
+    }
+
+    fn reset_to(&self, segment: SegmentId, latest: Offset, then: Option<Offset>) -> Option<Offset> {
+        let end = self.end_offset(segment)?;
+        let start = self.state.durable.table.auto_reset?.start(end, latest, then);
+        (start > end).then_some(start)
+    }
+
     /// A record that an earlier attempt has left is used again, and one is made even while consumption is paused: it
     /// waits to be listed. Upstream makes none then.
     fn find_next(&mut self, segment: SegmentId, errand: Errand) {
@@ -328,7 +350,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     fn create(&mut self, segment: SegmentId, errand: Errand, next: SegmentId) {
         let Some(end) = self.end_offset(segment) else { return self.fail(segment, errand) };
         let table = self.state.durable.table;
-        let record = Record::starting_at(end, table.replicas, table.row_limit);
+        let start = errand.start.unwrap_or(end);
+        let record = Record::starting_at(start, table.replicas, table.row_limit).after(end);
         let expected = self.creation();
         let effect = Effect::WriteRecord(next, record, expected);
         self.proceed(segment, errand, Stage::Creating(next), effect);
@@ -430,7 +453,7 @@ pub(super) fn reusable(
     records: &[(SegmentId, Found)],
 ) -> Option<SegmentId> {
     let next = segment.sequence.saturating_add(1);
-    let fits = |record: &Record| record.status == Status::InProgress && record.start == end;
+    let fits = |record: &Record| record.status == Status::InProgress && record.follows(end);
     let mut left = records.iter().filter(|(id, _)| id.sequence == next);
     left.find(|(_, found)| fits(&found.record)).map(|(id, _)| *id)
 }

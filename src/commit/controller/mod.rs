@@ -6,6 +6,8 @@
 //! what is under way goes on after a change of leader, and compare-and-set decides.
 
 mod commit;
+pub mod force;
+mod partitions;
 mod refill;
 mod repair;
 mod retain;
@@ -13,6 +15,7 @@ mod retry;
 pub mod state;
 mod validate;
 
+pub use partitions::partitions;
 pub use state::{Durable, State};
 
 use self::state::{Chore, Errand, Owed, Repair, Retain, Retry, Stage, Validate};
@@ -35,11 +38,33 @@ pub struct Limits {
     /// A record that nobody has written for longer is taken to be left behind, ms. Upstream's default is 300,000
     /// (`max.segment.completion.time.millis`); there a commit is refused at this age, too.
     pub age_limit_ms: u64,
+    /// Whether the validator has a replica that gave up consume again while others of its segment still do
+    /// (`controller.realtime.segment.partialOfflineReplicaRepairEnabled`, dossier 9.1). Off by default: what does not
+    /// pass by itself comes again at each run.
+    pub repairs_offline: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { completion: completion::Limits::default(), age_limit_ms: 300_000 }
+        let completion = completion::Limits::default();
+        Self { completion, age_limit_ms: AGE_LIMIT_MS, repairs_offline: false }
+    }
+}
+
+/// Upstream's default of [`Limits::age_limit_ms`].
+const AGE_LIMIT_MS: u64 = 300_000;
+
+impl Limits {
+    /// The same once the cluster's configuration says this of the age limit, ms, or no more of it. What is no positive
+    /// number leaves it as it was, upstream as well. See [`Controller::within`].
+    #[must_use]
+    pub fn configured(self, age_limit: Option<&str>) -> Self {
+        let age_limit_ms = match age_limit.map(str::parse) {
+            None => AGE_LIMIT_MS,
+            Some(Ok(limit_ms)) if limit_ms > 0 => limit_ms,
+            Some(_) => self.age_limit_ms,
+        };
+        Self { age_limit_ms, ..self }
     }
 }
 
@@ -93,6 +118,12 @@ impl Controller<crate::guard::Weakened<Guard>> {
 }
 
 impl<V: Guards<Guard>> Controller<V> {
+    /// The same with other limits. It goes on from the same state.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
     /// The table as this controller runs it.
     fn as_run(&self, table: TableConfig) -> TableConfig {
         #[cfg(feature = "weaken")]
@@ -132,6 +163,10 @@ impl<V: Guards<Guard>> Machine for Controller<V> {
             state: state.clone(),
             effects: Vec::new(),
         };
+        let begins = matches!(event, Event::Continue { .. } | Event::Received { .. });
+        if state.stops && begins {
+            return Err(Refusal::Stopping);
+        }
         match event {
             Event::Continue { task, input } => turn.begin(task, input)?,
             Event::Received { caller, request, input } => turn.received(caller, request, input)?,
@@ -139,6 +174,7 @@ impl<V: Guards<Guard>> Machine for Controller<V> {
             Event::Configured(table) => turn.state.durable.table = self.as_run(table),
             Event::Elected => turn.state.leads = true,
             Event::Deposed => turn.state.leads = false,
+            Event::Stopping => turn.state.stops = true,
         }
         Ok(Step { state: turn.state, effects: turn.effects, decided_by: turn.judge.into_decided() })
     }
@@ -208,7 +244,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let machine = self.state.machines.get(&segment).cloned().unwrap_or_default();
         let turn = self.completion.on_message(&machine, message);
         let turn = turn.map_err(|_| Refusal::Busy(segment))?;
-        let errand = Errand { caller, minute: input.minute, cargo, stage: Stage::Making };
+        let errand =
+            Errand { caller, minute: input.minute, cargo, start: None, stage: Stage::Making };
         self.said(segment, errand, turn);
         Ok(())
     }

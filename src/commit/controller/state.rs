@@ -8,7 +8,7 @@ use super::super::object::{
     ControllerId, IdealState, Location, ObjectId, Offset, Range, Record, Sealed, SegmentId,
     ServerId, TableConfig, Version, View,
 };
-use crate::collections::Table;
+use crate::collections::{Paged, Table};
 
 /// What survives a crash of a controller: its name, and a count of its lives that whoever starts it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,13 +28,14 @@ pub struct Durable {
 pub struct State {
     pub(crate) durable: Durable,
     pub(crate) leads: bool,
+    pub(crate) stops: bool,
     /// The longest commit seen in the table, ms (dossier 6.1).
     pub(crate) longest_ms: u64,
-    pub(crate) machines: Table<SegmentId, completion::State>,
-    pub(crate) errands: Table<SegmentId, Errand>,
+    pub(crate) machines: Paged<SegmentId, completion::State>,
+    pub(crate) errands: Paged<SegmentId, Errand>,
     pub(crate) refills: Table<(SegmentId, ServerId), Refill>,
     pub(crate) chores: Table<Task, Chore>,
-    pub(crate) outstanding: Table<u16, Owed>,
+    pub(crate) outstanding: Paged<u16, Owed>,
 }
 
 impl State {
@@ -42,12 +43,13 @@ impl State {
         Self {
             durable,
             leads: false,
+            stops: false,
             longest_ms: 0,
-            machines: Table::new(),
-            errands: Table::new(),
+            machines: Paged::new(),
+            errands: Paged::new(),
             refills: Table::new(),
             chores: Table::new(),
-            outstanding: Table::new(),
+            outstanding: Paged::new(),
         }
     }
 
@@ -55,6 +57,12 @@ impl State {
     #[must_use]
     pub fn leads(&self) -> bool {
         self.leads
+    }
+
+    /// Whether it is being stopped, and begins nothing.
+    #[must_use]
+    pub fn stops(&self) -> bool {
+        self.stops
     }
 
     /// How the table is configured, as far as it knows.
@@ -158,6 +166,8 @@ pub struct Errand {
     pub minute: u32,
     /// What the message brought.
     pub cargo: Option<Cargo>,
+    /// Where the next segment begins, if that is not where this one ends.
+    pub start: Option<Offset>,
     /// How far it is.
     pub stage: Stage,
 }
@@ -188,6 +198,8 @@ pub enum Stage {
     Storing,
     /// Step 2: it asks whether the stream has more of the partition.
     Streaming,
+    /// Step 2, where consumption may be reset: it asks how far behind the end is.
+    Measuring,
     /// Step 2, upstream alone: it reads whether consumption is paused.
     Pausing,
     /// Step 2: it looks for a record of the next segment that is there already.

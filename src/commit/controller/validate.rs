@@ -9,7 +9,7 @@ use super::super::event::{ControllerOutcome as Outcome, Found, Input, Task};
 use super::super::guard::Guard;
 use super::super::invariant::second_head;
 use super::super::object::{
-    IdealState, PartitionId, Record, ReplicaState, Replicas, SegmentId, Status, Version,
+    IdealState, PartitionId, Record, ReplicaState, Replicas, SegmentId, ServerId, Status, Version,
 };
 use super::Turn;
 use super::commit::{after, is_duplicate, reusable, servers};
@@ -132,8 +132,11 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let Last { id, record, age_ms, replicas } = *last;
         let all = |state| replicas.values().all(|is| *is == state);
         let consuming = replicas.values().any(|is| *is == ReplicaState::Consuming);
+        if consuming && record.status == Status::InProgress {
+            return self.resume(id, replicas);
+        }
         let start = if consuming {
-            // Rules 1 and 2.
+            // Rule 1.
             let left = age_ms > self.limits.age_limit_ms && self.is_past(record.status);
             left.then_some(record.end?)?
         } else if all(ReplicaState::Offline) {
@@ -155,15 +158,23 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         Some(Plan { create, changes })
     }
 
+    /// Rule 2: a segment is consumed as it should be, but for replicas that gave up.
+    fn resume(&self, id: SegmentId, replicas: &Replicas) -> Option<Plan> {
+        if !self.limits.repairs_offline {
+            return None;
+        }
+        let offline = replicas.iter().filter(|(_, is)| **is == ReplicaState::Offline);
+        let again = |(at, _): (&ServerId, _)| Change::SetReplica(id, *at, ReplicaState::Consuming);
+        let changes: Vec<_> = offline.map(again).collect();
+        (!changes.is_empty()).then_some(Plan { create: None, changes })
+    }
+
     /// Rule 1 asks whether the segment is past consumption. Upstream knows one status for each mode (R8, C12).
     fn is_past(&mut self, status: Status) -> bool {
         let expected = match self.state.durable.table.mode {
             Mode::Pauseless => Status::Committing,
             Mode::Blocking => Status::Done,
         };
-        if status == Status::InProgress {
-            return false;
-        }
         status == expected || self.judge.applies(Guard::AnyStatus)
     }
 
@@ -187,7 +198,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     fn first_of(&self, partition: PartitionId, input: Input, begins: Begins) -> Option<Plan> {
         let Begins::At(start) = begins else { return None };
         let table = self.state.durable.table;
-        let first = SegmentId { partition, sequence: 0, minute: input.minute };
+        let first = SegmentId { partition, sequence: input.pick, minute: input.minute };
         let record = Record::starting_at(start, table.replicas, table.row_limit);
         Some(Plan { create: Some((first, record)), changes: vec![Change::Begin(first)] })
     }
