@@ -221,6 +221,7 @@ fn world_of(data: &[u8], is_upstream: bool) -> Scope {
         read_fails: kind(5),
         same_second: kind(6),
         clock_behind: kind(7),
+        endless: false,
         claims_only: false,
     };
     if faults.kinds().is_empty() {

@@ -55,7 +55,7 @@ impl<F: Fleet> Model<F> {
     /// Whether a plan is neither done nor dead. Once something has failed, or an operator has acted, a worker may
     /// prove the last partition of a plan that somebody saw dead: then what was proven since does not count.
     fn is_live(&self, world: &WorldOf<F>, plan: &Plan) -> bool {
-        let is_calm = world.faults_left == self.scope.faults.budget && world.operated == 0;
+        let is_calm = self.is_unharmed(world) && world.operated == 0;
         let proven = |partition| is_calm && self.is_proven(world, plan, partition);
         !is_done_or_dead(plan, |id| world.store.was_stopped(id), proven)
     }
@@ -131,7 +131,12 @@ impl<F: Fleet> Model<F> {
         if self.scope.faults.claims_only {
             return false;
         }
-        world.faults_left < self.scope.faults.budget || world.operated > 0
+        !self.is_unharmed(world) || world.operated > 0
+    }
+
+    /// Whether it is known that no fault has happened. Where faults never run out, none are counted.
+    fn is_unharmed(&self, world: &WorldOf<F>) -> bool {
+        !self.scope.faults.endless && world.faults_left == self.scope.faults.budget
     }
 }
 

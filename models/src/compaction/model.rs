@@ -7,6 +7,7 @@ use surehold::compaction::compactor::{Durable, Limits};
 use surehold::compaction::effect::Merge;
 use surehold::compaction::event::Merged;
 use surehold::compaction::invariant::{Property, Samples};
+use surehold::compaction::marker::Owner;
 use surehold::compaction::object::{
     BlockId, Body, Key, Meta, PlanId, PlanKey, Prefix, ProcessId, Provenance,
 };
@@ -26,6 +27,9 @@ pub const TIMEOUT_MS: u64 = 1_000_000_000;
 
 /// How old a deletion mark has to be, ms. Only its being longer than anything else here matters.
 pub const DELETION_DELAY_MS: u64 = 1000 * TIMEOUT_MS;
+
+/// How many writes that nobody waits for may still land where faults never run out.
+const LATE_IF_ENDLESS: usize = 2;
 
 /// The world of a fleet.
 pub type WorldOf<F> =
@@ -277,7 +281,7 @@ impl<F: Fleet> Model<F> {
             }
             Action::Pause(process) => {
                 tale.pauses(&self.scope, process);
-                next.faults_left -= 1;
+                self.spend_fault(&mut next);
                 next.processes[process as usize].change().paused = true;
             }
         }
@@ -325,17 +329,17 @@ impl<F: Fleet> Model<F> {
 
     /// The process starts again with nothing but its name. What it was writing may still land.
     pub(super) fn crash(&self, world: &mut WorldOf<F>, process: u8) {
-        world.faults_left -= 1;
+        self.spend_fault(world);
         let old = world.processes[process as usize].clone();
-        let incarnation = self.incarnation(&old) + 1;
         for issued in &old.pending {
             let write = match &issued.effect {
                 Effect::Put(key, body) => Write { key: *key, body: Some(body.clone()) },
                 Effect::Delete(key) => Write { key: *key, body: None },
                 _ => continue,
             };
-            world.late.push(write);
+            self.leave(world, write);
         }
+        let incarnation = self.next_life(world, process);
         world.processes[process as usize] = Part::new(self.newborn(process, incarnation));
         self.collect_garbage(world);
         if let Some(coverage) = &self.coverage {
@@ -373,6 +377,37 @@ impl<F: Fleet> Model<F> {
                 Err(refusal) => coverage.refused(refusal),
             }
         }
+    }
+
+    pub(super) fn spend_fault(&self, world: &mut WorldOf<F>) {
+        if !self.scope.faults.endless {
+            world.faults_left -= 1;
+        }
+    }
+
+    /// A write is on its way, and nobody waits for it.
+    fn leave(&self, world: &mut WorldOf<F>, write: Write) {
+        if self.scope.faults.endless && world.late.len() == LATE_IF_ENDLESS {
+            world.late.remove(0);
+        }
+        world.late.push(write);
+    }
+
+    /// The number of a process's next life. Lives are told apart and nothing else, so that where faults never run out the
+    /// number of a life that nothing bears any more is used again.
+    fn next_life(&self, world: &WorldOf<F>, process: u8) -> u32 {
+        if !self.scope.faults.endless {
+            return self.incarnation(&world.processes[process as usize]) + 1;
+        }
+        let stored = world.store.markers.values().map(|visit| visit.marker.owner);
+        let late = world.late.iter().filter_map(|write| match write.body {
+            Some(Body::Marker(marker)) => Some(marker.owner),
+            _ => None,
+        });
+        let owners: Vec<_> = stored.chain(late).collect();
+        let owner = |incarnation| Owner { process: ProcessId(u32::from(process)), incarnation };
+        let is_free = |incarnation: &u32| !owners.contains(&owner(*incarnation));
+        (0..).find(is_free).expect("fewer owners than numbers")
     }
 
     pub(super) fn incarnation(&self, process: &ProcessOf<F>) -> u32 {
@@ -418,10 +453,10 @@ impl<F: Fleet> Model<F> {
         actor.waits.retain(|(waiting, _)| *waiting != number);
         actor.paused = false;
         if fate != Fate::Done {
-            world.faults_left -= 1;
+            self.spend_fault(world);
         }
         if choice.clock != Clock::Later {
-            world.faults_left -= 1;
+            self.spend_fault(world);
         }
         let outcome = self.perform(world, process, &effect, fate, choice);
         if let Effect::List(Prefix::Marks) = effect {
@@ -489,7 +524,7 @@ impl<F: Fleet> Model<F> {
         match fate {
             Fate::Failed => Outcome::Failed,
             Fate::Late => {
-                world.late.push(write);
+                self.leave(world, write);
                 Outcome::Unknown
             }
             Fate::Lost => {

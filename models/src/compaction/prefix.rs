@@ -44,7 +44,7 @@ impl<F: Fleet> Model<F> {
                 }
                 Act::Pause(process) => {
                     tale.pauses(&self.scope, process);
-                    world.faults_left -= 1;
+                    self.spend_fault(&mut world);
                     world.processes[process as usize].change().paused = true;
                 }
                 Act::Crash(process) => {

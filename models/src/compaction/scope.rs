@@ -192,6 +192,9 @@ pub struct Faults {
     pub same_second: bool,
     /// A planner's clock is behind: its plan bears an earlier second than the last plan, or a lesser id.
     pub clock_behind: bool,
+    /// There is no budget: faults never run out. Names of lives are used again once nothing bears them any more, so that
+    /// the space closes by itself, and of the writes that dead lives left only the last two can still land.
+    pub endless: bool,
     /// Only claims may fail, be lost or late: what the role makes of it must keep work from being done twice.
     pub claims_only: bool,
 }
@@ -208,6 +211,7 @@ impl Faults {
         read_fails: false,
         same_second: false,
         clock_behind: false,
+        endless: false,
         claims_only: false,
     };
 
@@ -224,6 +228,7 @@ impl Faults {
             read_fails: true,
             same_second: false,
             clock_behind: true,
+            endless: false,
             claims_only: false,
         }
     }
@@ -406,7 +411,12 @@ impl Scope {
         if self.faults.budget > 0 {
             let hit = if self.faults.claims_only { " of a claim" } else { "" };
             let kinds = self.faults.kinds().join("/");
-            parts.push(format!("{} of {kinds}{hit}", self.faults.budget));
+            parts.push(match self.faults.endless {
+                true => format!(
+                    "any number of {kinds}{hit}, of whose writes the last two may still land"
+                ),
+                false => format!("{} of {kinds}{hit}", self.faults.budget),
+            });
         }
         if self.cleaner_marker {
             parts.push("cleaners have a marker".into());

@@ -43,6 +43,14 @@ const SMALL: Upload = Upload::whole('N', 2, 1);
 const ONE_PARTITION: u64 = 1000;
 
 /// The first plan is written, and nobody works on it.
+const ENDLESS: Faults = Faults {
+    budget: 1,
+    endless: true,
+    crash: true,
+    write_fails: true,
+    reply_lost: true,
+    ..Faults::NONE
+};
 const WRITTEN: &[Act] = &[Act::Run(0, Until::PlanWritten)];
 /// The first plan is completed, and nobody has cleaned up.
 const DONE: &[Act] = &[Act::Run(0, Until::PlanDone)];
@@ -566,6 +574,35 @@ fn ours() -> Vec<Scope> {
             ..base(
                 "crash-two-compactors",
                 "A process crashes between any two operations, and another takes over.",
+            )
+        },
+        Scope {
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            faults: ENDLESS,
+            tier: Tier::Nightly,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::TakenOverWhileAlive,
+            ],
+            ..base(
+                "endless-faults",
+                "Processes crash and replies are lost any number of times: a proof without a budget.",
+            )
+        },
+        Scope {
+            compactors: 1,
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            faults: ENDLESS,
+            tier: Tier::Nightly,
+            witnesses: &[Witness::ParentMarked, Witness::CrashedAfterBlock],
+            ..base(
+                "endless-faults-one",
+                "Processes crash and replies are lost any number of times: a proof without a budget.",
             )
         },
         Scope {
