@@ -89,6 +89,39 @@ fn the_lost_reply_is_told_in_the_protocols_words() {
     );
 }
 
+/// C3: before #17885 a replica whose commit start was not answered has no way from COMMITTING to ONLINE but a download.
+/// Without reingestion its rows are never served; with it they are read again.
+#[test]
+fn a_lost_start_loses_rows_before_17885() {
+    let [before, after] = [Release::Pr14741, Release::Pr14920]
+        .map(|release| run(Variant::Upstream(release), "sane-reply-lost", Property::Served));
+    assert_eq!(before.property.as_deref(), Some("served"));
+    assert_eq!((after.verdict, after.property), ("verified", None));
+}
+
+/// #18895 compares checksums on the way to ONLINE, so that what breaks there before it breaks by KEEP alone since.
+#[test]
+fn checksums_are_compared_on_the_way_to_online_alone() {
+    let told = |release| {
+        let found = run(Variant::Upstream(release), "sane-blocking-expiry", Property::Served);
+        let told = found.counterexample.expect("it breaks in both");
+        told.into_iter().map(|step| step.line.note).collect::<Vec<_>>().join("; ")
+    };
+    assert!(!told(Release::Pr14920).contains("KEEP"));
+    assert!(told(Release::Aug2026).contains("S0 is answered KEEP"));
+}
+
+/// Rule 4 is upstream's: an orphan is listed. The verified validator comes to the same row by rule 1.
+#[test]
+fn upstream_lists_orphans() {
+    let scope = verdicts::scope("sane-controller-crash").expect("there is such a scope");
+    let variant = Variant::Upstream(Release::Pr14920);
+    let run = Run::asked(variant, scope, Property::OneHead, Expected::Open);
+    let found = run.execute(&Manner { coverage: true, ..Manner::default() });
+    let row = found.coverage.iter().find(|(name, _)| name.contains("upstream: rule 4"));
+    assert!(row.is_some_and(|(_, count)| *count > 0), "{row:?}");
+}
+
 #[test]
 fn each_guard_is_removed_somewhere() {
     let mutants = verdicts::mutants();

@@ -14,7 +14,7 @@ use surehold::guard::Guards;
 use surehold::{Issued, Machine};
 
 use super::model::{Context, Fate, Model, OLD_MS};
-use super::world::{Pending, Stored, World};
+use super::world::{Pending, Store, Stored, World};
 
 impl<V: Guards<Guard>> Model<V> {
     /// A controller is told something: the numbers of what it asks for. `None` if it refuses.
@@ -26,6 +26,7 @@ impl<V: Guards<Guard>> Model<V> {
         context: &mut Context<'_>,
     ) -> Option<Vec<u16>> {
         let role = &world.controllers[usize::from(at)].role;
+        let told = self.coverage.as_ref().map(|_| event.clone());
         let step = match self.controller.step(role, event) {
             Ok(step) => step,
             Err(refusal) => {
@@ -34,6 +35,9 @@ impl<V: Guards<Guard>> Model<V> {
                 return None;
             }
         };
+        if let (Some(coverage), Some(event)) = (&self.coverage, &told) {
+            coverage.validated(role, event, &step.state, &step.effects);
+        }
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
         world.controllers[usize::from(at)].change().role = step.state;
@@ -188,28 +192,61 @@ impl<V: Guards<Guard>> Model<V> {
         let effect = pending.issued.effect.clone();
         if let Some(outcome) = self.read(world, &effect, process.role.is_periodic(number)) {
             let asked = self.end_controller(world, at, number, outcome, context)?;
-            let follows = |next: &u16| self.reduce && self.is_next(world, at, *next);
+            let follows = |next: &u16| {
+                self.reduce && !self.scope.reads_apart && self.is_next(world, at, *next)
+            };
             let next = asked.first().copied().filter(follows);
             return match next {
                 Some(next) => {
                     context.tale.goes_on(world, at, next);
                     self.run_controller(world, at, next, fate, context)
                 }
-                None => (fate != Fate::Lost).then_some(()),
+                // What may go wrong here is a write.
+                None => (!matches!(fate, Fate::Lost | Fate::Failed | Fate::Missed)).then_some(()),
             };
         }
         if let ControllerEffect::Call(order) = effect {
             return self.ask(world, at, number, order, context);
         }
-        let is_task = process.role.is_periodic(number);
-        let outcome = self.write(world, effect.clone(), context)?;
-        if let Some(coverage) = &self.coverage {
-            let fits = outcome == ControllerOutcome::Applied;
-            coverage.wrote(&effect, is_task, fits, fate == Fate::Lost);
-        }
-        let outcome = if fate == Fate::Lost { ControllerOutcome::Unknown } else { outcome };
+        self.note_write(world, at, number, &effect, fate);
+        let outcome = match fate {
+            Fate::Failed => ControllerOutcome::Failed,
+            Fate::Missed => ControllerOutcome::Unknown,
+            Fate::Lost => {
+                self.write(world, effect, context)?;
+                ControllerOutcome::Unknown
+            }
+            Fate::Well | Fate::Mute | Fate::Late | Fate::Astray => {
+                self.write(world, effect, context)?
+            }
+        };
         self.end_controller(world, at, number, outcome, context)?;
         Some(())
+    }
+
+    /// What will come of a write.
+    fn note_write(
+        &self,
+        world: &World,
+        at: u8,
+        number: u16,
+        effect: &ControllerEffect,
+        fate: Fate,
+    ) {
+        let Some(coverage) = &self.coverage else { return };
+        let Some(owed) = world.controllers[usize::from(at)].role.owes(number) else { return };
+        let end = match fate {
+            Fate::Failed => "fails",
+            Fate::Missed => "no effect, unheard",
+            _ if !fits(&world.store, effect) => "not as expected",
+            Fate::Lost => "reply lost",
+            Fate::Well | Fate::Mute | Fate::Late | Fate::Astray => "applied",
+        };
+        let before = match effect {
+            ControllerEffect::WriteRecord(id, ..) => world.store.records.get(id),
+            _ => None,
+        };
+        coverage.wrote(effect, owed, before.map(|stored| &stored.record), end);
     }
 
     /// Whether what follows a read is taken together with it.
@@ -228,16 +265,12 @@ impl<V: Guards<Guard>> Model<V> {
         effect: ControllerEffect,
         context: &mut Context<'_>,
     ) -> Option<ControllerOutcome> {
+        let fits = fits(&world.store, &effect);
         let store = world.store.change();
         let applied = match effect {
-            ControllerEffect::WriteRecord(id, record, expected) => {
-                let version = store.records.get(&id).map(|stored| stored.version);
-                let fits = match expected {
-                    Expected::Anything => true,
-                    Expected::Absent => version.is_none(),
-                    Expected::Version(expected) => version == Some(expected),
-                };
+            ControllerEffect::WriteRecord(id, record, _) => {
                 if fits {
+                    let version = store.records.get(&id).map(|stored| stored.version);
                     let version = Version(version.map_or(0, |version| version.0 + 1));
                     store.records.insert(id, Stored { record, version, is_old: false });
                 }
@@ -247,8 +280,7 @@ impl<V: Guards<Guard>> Model<V> {
                 store.records.remove(&id);
                 true
             }
-            ControllerEffect::WriteIdeal(version, changes) => {
-                let fits = store.ideal_version == version;
+            ControllerEffect::WriteIdeal(_, changes) => {
                 if fits {
                     store.ideal_version.0 += 1;
                     let servers = u16::from(self.scope.servers);
@@ -349,6 +381,22 @@ impl<V: Guards<Guard>> Model<V> {
             let outcome = ControllerOutcome::Reported(report);
             let _ = self.end_controller(world, at, caller.id.number, outcome, context);
         }
+    }
+}
+
+/// Whether what an operation is to replace is as expected.
+fn fits(store: &Store, effect: &ControllerEffect) -> bool {
+    match effect {
+        ControllerEffect::WriteRecord(id, _, expected) => {
+            let version = store.records.get(id).map(|stored| stored.version);
+            match expected {
+                Expected::Anything => true,
+                Expected::Absent => version.is_none(),
+                Expected::Version(expected) => version == Some(*expected),
+            }
+        }
+        ControllerEffect::WriteIdeal(version, _) => store.ideal_version == *version,
+        _ => true,
     }
 }
 

@@ -1,17 +1,23 @@
 //! What occurred while a model was explored: what controllers are told, answers, refusals, how operations ended, which
 //! of them were interrupted, and guards that decided.
 //!
-//! What no scope can bring about (too many reingestions at once, a server that has not started, events that do not fit)
-//! is tested event by event. Steps 1 and 3 are read and written in one go here, so that neither finds something else than
-//! expected; without the reduction they do.
+//! Each write of a controller is counted by how it ended: applied; applied with the reply lost; failed, or without an
+//! effect and unheard of; refused, as what it was to replace was another by now; and whether the controller crashed
+//! before it came to it.
+//!
+//! What no scope can bring about is tested event by event: events that do not fit, metadata that a server cannot read,
+//! a stream that has a partition no more. Rule 4 in full is upstream's; the verified validator uses an orphan again by
+//! rule 1, and lists one for itself only where nothing of its partition is listed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use surehold::commit::completion::Answer;
-use surehold::commit::controller::state::{Errand, Stage};
+use surehold::Issued;
+use surehold::commit::completion::{self, Answer, Mode, Phase};
+use surehold::commit::controller::state::{Chore, Errand, Owed, Retain, Retry, Stage, Validate};
 use surehold::commit::effect::{Change, ControllerEffect};
+use surehold::commit::event::{ControllerEvent, ControllerOutcome};
 use surehold::commit::message::{ReingestStatus, Report};
-use surehold::commit::object::{ReplicaState, Status};
+use surehold::commit::object::{Record, ReplicaState, SegmentId, Status};
 use surehold::commit::{Guard, Refusal, Task, controller};
 
 use super::model::Action;
@@ -20,10 +26,32 @@ use super::scope::PARTITION;
 /// Counters. Exploring a state counts each of its events once.
 #[derive(Debug)]
 pub struct Coverage {
+    names: Vec<String>,
     counts: Vec<AtomicU64>,
 }
 
-const NAMES: [&str; 62] = [
+/// Writes of a controller.
+const STEPS: [&str; 12] = [
+    "step 1",
+    "step 1, blocking",
+    "step 2",
+    "step 3",
+    "done",
+    "done by the retry",
+    "done by reingestion",
+    "validator creates",
+    "validator lists",
+    "takes a replica out",
+    "delists",
+    "deletes",
+];
+
+/// How each of them may end, or not even begin.
+const ENDS: [&str; 6] =
+    ["applied", "reply lost", "fails", "no effect, unheard", "not as expected", "crash before"];
+
+/// Whatever else is counted.
+const OTHERS: [&str; 52] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -37,6 +65,8 @@ const NAMES: [&str; 62] = [
     "reingest: 200",
     "reingest: 404",
     "reingest: 409",
+    "reingest: 429",
+    "reingest: 500",
     "refused: busy",
     "supplies: yes",
     "supplies: no",
@@ -64,34 +94,32 @@ const NAMES: [&str; 62] = [
     "to CONSUMING",
     "to ONLINE",
     "to DROPPED",
-    "step 1",
-    "step 2",
-    "step 3",
-    "done",
-    "validator creates",
-    "validator lists after a commit (rule 1)",
-    "validator lists the next one alone (rule 3)",
-    "takes a replica out",
-    "delists",
-    "deletes",
-    "lost: step 1",
-    "lost: step 2",
-    "lost: step 3",
-    "lost: done",
-    "lost: validator",
-    "not as expected: done",
-    "not as expected: validator",
-    "interrupted: step 1",
-    "interrupted: step 2",
-    "interrupted: step 3",
-    "interrupted: done",
-    "interrupted: task",
+    "a loss is recorded",
+    "step 3: crash after",
+    "repair: crash within",
+    "rule 1",
+    "rule 1, with a record that is there (upstream: rule 4)",
+    "rule 2",
+    "rule 3, all OFFLINE",
+    "rule 3, all ONLINE",
+    "rule 4, nothing listed",
+    "rule 5",
 ];
+
+/// All rows but those of guards.
+fn names() -> Vec<String> {
+    let ends = STEPS.iter().flat_map(|step| ENDS.iter().map(move |end| (*step, *end)));
+    // A deletion asks for no version.
+    let ends = ends.filter(|name| *name != ("deletes", "not as expected"));
+    let of_steps = ends.map(|(step, end)| format!("{step}: {end}"));
+    OTHERS.iter().map(|name| (*name).to_string()).chain(of_steps).collect()
+}
 
 impl Default for Coverage {
     fn default() -> Self {
-        let cells = NAMES.len() + Guard::ALL.len();
-        Self { counts: (0..cells).map(|_| AtomicU64::new(0)).collect() }
+        let names = names();
+        let cells = names.len() + Guard::ALL.len();
+        Self { names, counts: (0..cells).map(|_| AtomicU64::new(0)).collect() }
     }
 }
 
@@ -168,40 +196,106 @@ impl Coverage {
         self.named("to OFFLINE");
     }
 
-    /// An operation of a controller was carried out: whether it is one of a periodic task, whether it was as expected,
-    /// and whether its reply is lost.
-    pub fn wrote(&self, effect: &ControllerEffect, is_task: bool, fits: bool, is_lost: bool) {
-        let step = step_of(effect, is_task);
-        let Some(step) = step else { return };
-        if fits {
-            self.named(step);
+    /// A controller writes, and this comes of it. `before` is the record that is written, as it was.
+    pub fn wrote(
+        &self,
+        effect: &ControllerEffect,
+        owed: Owed,
+        before: Option<&Record>,
+        end: &'static str,
+    ) {
+        if let Some(step) = step_of(effect, owed, before) {
+            self.named(&format!("{step}: {end}"));
         }
-        let of_validator = step.starts_with("validator");
-        let short = if of_validator { "validator" } else { step };
-        if is_lost {
-            self.named(&format!("lost: {short}"));
-        }
-        if !fits {
-            self.named(&format!("not as expected: {short}"));
+        if let ControllerEffect::WriteRecord(_, record, _) = effect
+            && before.is_some_and(|before| before.lost != record.lost)
+            && end == "applied"
+        {
+            self.named("a loss is recorded");
         }
     }
 
-    /// A controller crashes in the middle of something.
-    pub fn interrupted(&self, role: &controller::State) {
-        for (_, errand) in role.errands() {
-            if let Some(step) = step_under_way(errand) {
-                self.named(&format!("interrupted: {step}"));
+    /// A controller crashes in the middle of something. `segments` are those that there are, with their status.
+    pub fn interrupted(
+        &self,
+        role: &controller::State,
+        segments: impl Iterator<Item = (SegmentId, Status)>,
+    ) {
+        if role.refills().next().is_some() {
+            self.named("done by reingestion: crash before");
+        }
+        for (segment, status) in segments {
+            let step = role.errand(segment).and_then(|errand| step_under_way(errand, status));
+            if let Some(step) = step {
+                self.named(&format!("{step}: crash before"));
+            }
+            if role.errand(segment).is_none() && is_started(role.machine(segment)) {
+                self.named("step 3: crash after");
             }
         }
-        let tasks = [
-            Task::Validate(PARTITION),
-            Task::Repair(PARTITION),
-            Task::Retry(PARTITION),
-            Task::Retain(PARTITION),
-        ];
-        if tasks.into_iter().any(|task| role.runs(task)) {
-            self.named("interrupted: task");
+        let tasks = [Task::Validate, Task::Repair, Task::Retry, Task::Retain];
+        for chore in tasks.into_iter().filter_map(|task| role.chore(task(PARTITION))) {
+            if let Some(name) = chore_under_way(chore) {
+                self.named(name);
+            }
         }
+    }
+
+    /// The validator has read all that it looks at. `role` is its state before, `after` the one that comes of it, and
+    /// `asked` what it does.
+    pub fn validated(
+        &self,
+        role: &controller::State,
+        event: &ControllerEvent,
+        after: &controller::State,
+        asked: &[Issued<ControllerEffect>],
+    ) {
+        let ControllerEvent::Outcome { id, outcome: ControllerOutcome::Records(records) } = event
+        else {
+            return;
+        };
+        let Some(Owed::Chore(task @ Task::Validate(partition))) = role.owes(id.number) else {
+            return;
+        };
+        let Some(Chore::Validate(Validate::Records(_, _, ideal, _))) = role.chore(task) else {
+            return;
+        };
+        let last = records.iter().rfind(|(id, _)| ideal.segments.contains_key(id));
+        let created = match after.chore(task) {
+            Some(Chore::Validate(Validate::Creating(_, changes))) => Some(changes),
+            _ => None,
+        };
+        let listed = asked.iter().find_map(|issued| match &issued.effect {
+            ControllerEffect::WriteIdeal(_, changes) => Some(changes),
+            _ => None,
+        });
+        let all = |state| {
+            let replicas = last.and_then(|(id, _)| ideal.segments.get(id));
+            replicas.is_some_and(|replicas| replicas.values().all(|is| *is == state))
+        };
+        let rule = match (created, created.or(listed).map(Vec::as_slice)) {
+            (Some(_), Some([Change::Set(..), ..])) => "rule 1",
+            (None, Some([Change::Set(..), ..])) => {
+                "rule 1, with a record that is there (upstream: rule 4)"
+            }
+            (_, Some([Change::Add(..)])) if all(ReplicaState::Offline) => "rule 3, all OFFLINE",
+            (_, Some([Change::Add(..)])) => "rule 3, all ONLINE",
+            (Some(_), Some([Change::Begin(_)])) => "rule 5",
+            (None, Some([Change::Begin(_)])) => "rule 4, nothing listed",
+            (_, Some(_)) => return,
+            (_, None) => {
+                let consumed = ideal.of(partition).any(|(id, _)| {
+                    let is_last = last.is_some_and(|(last, _)| *last == id);
+                    is_last && ideal.has(id, ReplicaState::Consuming)
+                });
+                let open = last.is_some_and(|(_, of)| of.record.status == Status::InProgress);
+                if !(consumed && open) {
+                    return;
+                }
+                "rule 2"
+            }
+        };
+        self.named(rule);
     }
 
     /// Guards decided a step.
@@ -209,20 +303,20 @@ impl Coverage {
         for guard in guards {
             let at = Guard::ALL.iter().position(|other| other == guard);
             if let Some(at) = at {
-                self.counts[NAMES.len() + at].fetch_add(1, Ordering::Relaxed);
+                self.counts[self.names.len() + at].fetch_add(1, Ordering::Relaxed);
             }
         }
     }
 
     fn named(&self, name: &str) {
-        if let Some(at) = NAMES.iter().position(|other| *other == name) {
+        if let Some(at) = self.names.iter().position(|other| *other == name) {
             self.counts[at].fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Names and counts; guards that give each operation of a kind its form decide nothing one can count.
     pub fn table(&self) -> Vec<(String, u64)> {
-        let names = NAMES.iter().map(|name| (*name).to_string());
+        let names = self.names.iter().cloned();
         let guards = Guard::ALL.iter().map(|guard| format!("guard {}", guard.name()));
         let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed));
         let mut rows: Vec<_> = names.chain(guards).zip(counts).collect();
@@ -234,44 +328,53 @@ impl Coverage {
     }
 }
 
-/// Which metadata step an operation is.
-fn step_of(effect: &ControllerEffect, is_task: bool) -> Option<&'static str> {
-    let step = match effect {
-        ControllerEffect::WriteRecord(_, record, _) => match (record.status, is_task) {
-            (Status::Committing, _) => "step 1",
-            (Status::InProgress, false) => "step 2",
-            (Status::InProgress, true) => "validator creates",
-            (Status::Done | Status::Uploaded, _) => "done",
+/// Which write an operation is.
+fn step_of(effect: &ControllerEffect, owed: Owed, before: Option<&Record>) -> Option<&'static str> {
+    let step = match (effect, owed) {
+        (ControllerEffect::WriteRecord(_, record, _), Owed::Errand(_)) => match record.status {
+            Status::Committing => "step 1",
+            Status::InProgress => "step 2",
+            Status::Done | Status::Uploaded => {
+                let open = before.is_some_and(|before| before.status == Status::InProgress);
+                if open { "step 1, blocking" } else { "done" }
+            }
         },
-        ControllerEffect::WriteIdeal(_, changes) if is_task => match changes.as_slice() {
-            [Change::Remove(_), ..] => "delists",
-            [Change::Set(..), ..] => "validator lists after a commit (rule 1)",
-            _ => "validator lists the next one alone (rule 3)",
-        },
-        ControllerEffect::WriteIdeal(_, changes) => match changes.as_slice() {
+        (ControllerEffect::WriteRecord(..), Owed::Refill(..)) => "done by reingestion",
+        (ControllerEffect::WriteRecord(..), Owed::Chore(Task::Validate(_))) => "validator creates",
+        (ControllerEffect::WriteRecord(..), Owed::Chore(_)) => "done by the retry",
+        (ControllerEffect::WriteIdeal(_, changes), Owed::Errand(_)) => match changes.as_slice() {
             [Change::SetReplica(..)] => "takes a replica out",
             _ => "step 3",
         },
-        ControllerEffect::DeleteRecord(_) => "deletes",
-        ControllerEffect::ReadRecord(_)
-        | ControllerEffect::ListRecords(_)
-        | ControllerEffect::ReadIdeal
-        | ControllerEffect::ReadView
-        | ControllerEffect::ReadStream(_)
-        | ControllerEffect::ReadLatest(..)
-        | ControllerEffect::Promote(_)
-        | ControllerEffect::Reset(..)
-        | ControllerEffect::Call(_)
-        | ControllerEffect::Answer(..) => return None,
+        (ControllerEffect::WriteIdeal(..), Owed::Chore(Task::Validate(_))) => "validator lists",
+        (ControllerEffect::WriteIdeal(..), _) => "delists",
+        (ControllerEffect::DeleteRecord(_), _) => "deletes",
+        (
+            ControllerEffect::ReadRecord(_)
+            | ControllerEffect::ListRecords(_)
+            | ControllerEffect::ReadIdeal
+            | ControllerEffect::ReadView
+            | ControllerEffect::ReadStream(_)
+            | ControllerEffect::ReadLatest(..)
+            | ControllerEffect::Promote(_)
+            | ControllerEffect::Reset(..)
+            | ControllerEffect::Call(_)
+            | ControllerEffect::Answer(..),
+            _,
+        ) => return None,
     };
     Some(step)
 }
 
-/// Which metadata step an errand is about to take.
-fn step_under_way(errand: &Errand) -> Option<&'static str> {
+/// Which write an errand is about to make.
+fn step_under_way(errand: &Errand, status: Status) -> Option<&'static str> {
     match errand.stage {
         Stage::Reading | Stage::Closing | Stage::Storing | Stage::Promoting => {
-            Some(if errand.cargo.is_some() { "done" } else { "step 1" })
+            Some(match errand.cargo {
+                None => "step 1",
+                Some(_) if status == Status::InProgress => "step 1, blocking",
+                Some(_) => "done",
+            })
         }
         Stage::Streaming
         | Stage::Measuring
@@ -279,12 +382,30 @@ fn step_under_way(errand: &Errand) -> Option<&'static str> {
         | Stage::Finding
         | Stage::Creating(_) => Some("step 2"),
         Stage::Ageing(_) | Stage::Listing(_) | Stage::Switching { .. } => Some("step 3"),
+        Stage::LookingUp | Stage::TakingOut => Some("takes a replica out"),
         Stage::Making
         | Stage::CleaningUp { .. }
-        | Stage::LookingUp
-        | Stage::TakingOut
         | Stage::Weighing
         | Stage::Halving
         | Stage::Restarting => None,
     }
+}
+
+/// What a crash does to a task.
+fn chore_under_way(chore: &Chore) -> Option<&'static str> {
+    match chore {
+        Chore::Validate(Validate::Creating(..)) => Some("validator creates: crash before"),
+        Chore::Validate(_) => Some("validator lists: crash before"),
+        Chore::Repair(_) => Some("repair: crash within"),
+        Chore::Retry(Retry::Writing(_)) => Some("done by the retry: crash before"),
+        Chore::Retry(_) => None,
+        Chore::Retain(Retain::Deleting(_)) => Some("deletes: crash before"),
+        Chore::Retain(_) => Some("delists: crash before"),
+    }
+}
+
+/// Whether all three steps are taken, and the machine waits for the end of the commit.
+fn is_started(machine: Option<&completion::State>) -> bool {
+    let Some(completion::State::Idle(Phase::Uploading(upload))) = machine else { return false };
+    upload.mode == Mode::Pauseless
 }

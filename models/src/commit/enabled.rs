@@ -36,6 +36,9 @@ impl<V: Guards<Guard>> Model<V> {
             if world.left.losses > 0 && !is_call {
                 actions.extend([run(Fate::Lost), run(Fate::Mute)]);
             }
+            if world.left.misses > 0 && !is_call {
+                actions.extend([run(Fate::Failed), run(Fate::Missed)]);
+            }
         }
         if process.role.leads() {
             for task in self.tasks() {
@@ -71,7 +74,7 @@ impl<V: Guards<Guard>> Model<V> {
                     |replicas: &Replicas| replicas.values().any(|is| *is == ReplicaState::Offline);
                 let mut listed = store.ideal.of(partition);
                 let repairs = self.scope.repairs_offline && listed.any(|(_, all)| is_out(all));
-                (idle || left || repairs, 1)
+                (idle || left || repairs || self.scope.is_new, 1)
             }
             Task::Repair(partition) => {
                 let own = store.view.segments.iter().filter(|(id, _)| id.partition == partition);
@@ -144,7 +147,8 @@ impl<V: Guards<Guard>> Model<V> {
         for (segment, _) in listed.iter() {
             let to = self.transition_of(world, at, *segment);
             // The last one is opened at once.
-            let to = to.filter(|to| !self.is_last(*segment) || *to != ReplicaState::Consuming);
+            let at_once = self.is_last(*segment) && !self.is_starting(world, at);
+            let to = to.filter(|to| !at_once || *to != ReplicaState::Consuming);
             actions.extend(to.map(|to| Action::Transition(at, *segment, to)));
             let replica = role.replica(*segment);
             let work = replica.map_or(Work::Idle, |replica| replica.work);
@@ -221,7 +225,8 @@ impl<V: Guards<Guard>> Model<V> {
         }
         if left.rewrites > 0 {
             let done = store.records.iter().filter(|(id, stored)| {
-                stored.record.status == Status::Done && store.ideal.segments.contains_key(id)
+                let listed = store.ideal.segments.get(id);
+                listed.is_some_and(|listed| self.minion.takes(stored.record.status, listed))
             });
             actions.extend(done.map(|(id, _)| Action::Rewrite(*id)));
         }
@@ -306,7 +311,9 @@ impl<V: Guards<Guard>> Model<V> {
                     | Work::Stopping
                     | Work::Waiting
                     | Work::Looking(_)
-                    | Work::Fetching(_) => false,
+                    | Work::Fetching(_)
+                    | Work::Retrying
+                    | Work::Comparing => false,
                     Work::Opening { .. }
                     | Work::Consuming(_)
                     | Work::Reporting(_)

@@ -2,7 +2,7 @@
 //!
 //! # Encoding
 //!
-//! The first four bytes choose a world; whatever is missing is zero, and any bytes are some world:
+//! The first five bytes choose a world; whatever is missing is zero, and any bytes are some world:
 //!
 //! | byte | bits | meaning |
 //! |---|---|---|
@@ -23,6 +23,13 @@
 //! |   | 2 | the goal is asked for at the end (ours only) |
 //! |   | 3 | nothing is looked at but what the model judges, which is faster |
 //! |   | 4-7 | how often each kind of fault may happen, 0 to 15; changes of leader up to 2 |
+//! | 4 | 0 | nothing: consumers do not break in walks yet, see below |
+//! |   | 1 | the operator pauses consumption, and resumes it |
+//! |   | 2 | retention runs |
+//! |   | 3 | a request may go to the controller that led before |
+//! |   | 4 | a controller's operation has no effect |
+//! |   | 5 | nothing is known of the table but its stream |
+//! |   | 6-7 | nothing |
 //!
 //! Every further two bytes are one operation, up to [`MAX_OPERATIONS`]. Bits 0-2 of the first say which kind,
 //! its other bits and the second byte are the argument. What is chosen is chosen *by index into what can
@@ -42,6 +49,11 @@
 //!
 //! An index means what the model's order of events makes it mean: a change of that order gives old inputs
 //! another meaning. They stay valid, but a seed that showed a violation may have to be found anew.
+//!
+//! Consumers do not break in walks, as a walk has found what is not mended yet: a replica that could not go on is reset
+//! before its message that it has stopped is carried out; that takes it out of the ideal state, and the validator
+//! begins the segment again at the same offset (rule 3), while the replica, which consumes again, commits the old one.
+//! Nothing keeps a segment that was given up from being committed.
 //!
 //! # Judgement
 //!
@@ -68,7 +80,7 @@ use std::collections::HashSet;
 use surehold::commit::completion::Mode;
 use surehold::commit::invariant::Property;
 use surehold::commit::object::{PartitionId, ReplicaState, SegmentId, Status};
-use surehold::commit::upstream::Release;
+use surehold::commit::upstream::{Minion, Release};
 use surehold::commit::{
     Controller, ControllerEffect, Guard, Server, ServerEffect, Task, controller, server,
 };
@@ -84,7 +96,7 @@ pub use crate::fuzz::Finding;
 use crate::walk::{Visited, bits, is_read_as_written, is_set};
 
 /// How many bytes choose the world.
-pub const HEADER: usize = 4;
+pub const HEADER: usize = 5;
 
 /// How many operations are read at most; bytes after them mean nothing.
 pub const MAX_OPERATIONS: usize = 96;
@@ -147,15 +159,14 @@ impl FuzzVariant {
 pub fn commit_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Box<Finding>> {
     let (limits, at_once) = (controller::Limits::default(), server_limits(data));
     match variant {
-        FuzzVariant::Verified => walk(Controller::new(limits), Server::new(at_once), data, true),
+        FuzzVariant::Verified => walk(Controller::new(limits), Server::new(at_once), None, data),
         FuzzVariant::Without(guards) => {
             let kept = Weakened::without(guards.iter().copied());
             let controller = Controller::weakened(limits, kept.clone());
-            walk(controller, Server::weakened(at_once, kept), data, true)
+            walk(controller, Server::weakened(at_once, kept), None, data)
         }
         FuzzVariant::Upstream(release) => {
-            let server = Server::weakened(at_once, release.lacks());
-            walk(release.controller(), server, data, false)
+            walk(release.controller(), release.server_within(at_once), Some(*release), data)
         }
     }
 }
@@ -192,9 +203,13 @@ fn world_of(data: &[u8]) -> Scope {
         is_ordered: is_set(data, 1, 2),
         skew: is_set(data, 1, 3),
         two_names: is_set(data, 1, 4),
+        is_new: is_set(data, 4, 5),
+        reads_apart: false,
+        starts_apart: false,
+        jobs: None,
         buildable: None,
         is_prompt: false,
-        strays: false,
+        strays: is_set(data, 4, 3),
         repairs_offline: false,
         resets: false,
         budget: budget(data),
@@ -215,26 +230,29 @@ fn budget(data: &[u8]) -> Budget {
         controller_crashes: fault(2, 2),
         leaders: fault(2, 3).min(2),
         losses: fault(2, 4),
+        misses: fault(4, 4),
         failures: fault(2, 5),
         expiries: fault(2, 6),
         delays: fault(2, 7),
         rewrites: fault(3, 0),
         toggles: fault(3, 1),
-        // Not walked yet: these, and requests to a controller that led before.
+        // With these the verified protocol is not clean yet: see the documentation of this module.
         breaks: 0,
-        pauses: 0,
-        retentions: 0,
+        pauses: fault(4, 1),
+        retentions: fault(4, 2),
     }
 }
 
 fn walk<V: Guards<Guard>>(
     controller: Controller<V>,
     server: Server<V>,
+    release: Option<Release>,
     data: &[u8],
-    is_ours: bool,
 ) -> Result<(), Box<Finding>> {
     let mut model = Model::new(controller, server, &world_of(data));
+    let is_ours = release.is_none();
     model.reduce = !is_set(data, 1, 6);
+    model.minion = release.map_or(Minion::Any, Release::minion);
     if !is_ours {
         model.judged.clear();
     }
@@ -251,7 +269,8 @@ fn walk<V: Guards<Guard>>(
 
 /// Whether the goal can be reached whatever happens.
 fn has_goal(scope: &Scope) -> bool {
-    !scope.is_ordered && (scope.budget.deaths == 0 || scope.budget.expiries == 0)
+    let budget = &scope.budget;
+    !scope.is_ordered && (budget.deaths == 0 || budget.expiries == 0)
 }
 
 /// What is broken.
@@ -597,6 +616,7 @@ fn is_wait(action: &Action) -> bool {
             | Action::Age
             | Action::Begin(..)
             | Action::Stop(..)
+            | Action::Resume
     )
 }
 

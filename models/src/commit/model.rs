@@ -4,8 +4,8 @@
 //! and a read whose answer makes the role write by compare-and-set is carried out together with that write. Nothing
 //! proves that this hides nothing; `tests/commit.rs` compares verdicts with and without where that can be exhausted.
 //!
-//! Not in this world: a write that lands after its writer has given it up or crashed, a controller's operation that
-//! fails, a view that lags. A transition may come as late as it likes. With skewed clocks every record looks old to a
+//! Not in this world: a write that lands after its writer has given it up or crashed, a controller's read that fails,
+//! a view that lags. A transition may come as late as it likes. With skewed clocks every record looks old to a
 //! periodic task and young to whatever a message sets off.
 
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use surehold::commit::object::{
     ControllerId, IdealState, Location, ObjectId, PartitionId, Range, Record, ReplicaState, Rows,
     Sealed, SegmentId, ServerId, Status, Version, View,
 };
+use surehold::commit::upstream::Minion;
 use surehold::commit::{
     Controller, ControllerEffect, ControllerEvent, Guard, Input, Server, ServerEvent, Task,
     controller, server,
@@ -51,6 +52,8 @@ pub struct Model<V: Guards<Guard>> {
     pub judged: Vec<Property>,
     /// Whether reads are taken at once, or together with the write that their answer leads to.
     pub reduce: bool,
+    /// What minions take.
+    pub minion: Minion,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
     pub(super) controller: Arc<Controller<V>>,
@@ -77,6 +80,8 @@ pub enum Fate {
     Mute,
     /// It fails without an effect.
     Failed,
+    /// It fails without an effect, and nobody says so.
+    Missed,
     /// A message comes when the lease is over.
     Late,
     /// A request goes to the controller that led before: the server has not heard of the change.
@@ -136,6 +141,7 @@ impl<V: Guards<Guard>> Model<V> {
             scope: Arc::new(scope.clone()),
             judged: scope.properties(),
             reduce: true,
+            minion: Minion::Any,
             coverage: None,
             controller: Arc::new(controller),
             server: Arc::new(server),
@@ -153,7 +159,7 @@ impl<V: Guards<Guard>> Model<V> {
             servers: (0..servers).map(|at| Part::new(self.node(at))).collect(),
             leader: 0,
             mode: self.scope.mode,
-            first: self.scope.partitions().map(|_| 0).collect(),
+            first: self.scope.partitions().map(|_| self.scope.first_offset()).collect(),
             committed: self.scope.partitions().map(|_| 0).collect(),
             left: self.scope.budget,
             broken: None,
@@ -177,7 +183,7 @@ impl<V: Guards<Guard>> Model<V> {
         let of = move |partition| {
             (0..=self.scope.done).map(move |sequence| self.scope.segment(partition, sequence))
         };
-        self.scope.partitions().flat_map(of)
+        self.scope.partitions().filter(|_| !self.scope.is_new).flat_map(of)
     }
 
     /// What the replicas of a segment are at the beginning.
@@ -285,12 +291,20 @@ impl<V: Guards<Guard>> Model<V> {
         let last: Vec<_> = listed.filter(|id| self.is_last(*id)).collect();
         for segment in last {
             for at in 0..world.servers.len() as u8 {
-                if self.transition_of(world, at, segment) == Some(ReplicaState::Consuming) {
+                let is_due = !self.is_starting(world, at);
+                let to = self.transition_of(world, at, segment);
+                if is_due && to == Some(ReplicaState::Consuming) {
                     let event = ServerEvent::Transition(segment, ReplicaState::Consuming);
                     let _ = self.serve(world, at, event, context);
                 }
             }
         }
+    }
+
+    /// Whether Helix has not come to a server yet, where that is told apart.
+    pub(super) fn is_starting(&self, world: &World, at: u8) -> bool {
+        let role = world.servers[usize::from(at)].role.as_ref();
+        self.scope.starts_apart && role.is_some_and(|role| !role.is_initialised())
     }
 
     /// Whether a segment is never consumed.
@@ -307,7 +321,7 @@ impl<V: Guards<Guard>> Model<V> {
     ) -> Option<()> {
         match action {
             Action::Run(who, number, fate) => {
-                self.spend(world, fate, is_fault)?;
+                self.spend(world, who, fate, is_fault)?;
                 context.mute = fate == Fate::Mute;
                 match who {
                     Who::Controller(at) => self.run_controller(world, at, number, fate, context)?,
@@ -319,7 +333,7 @@ impl<V: Guards<Guard>> Model<V> {
                 if matches!(task, Task::Retain(_)) {
                     world.left.retentions -= 1;
                 }
-                let minute = u32::from(self.scope.two_names);
+                let minute = self.scope.minute(at, true);
                 let input = Input { now_ms: EARLY_MS, minute, pick: u32::from(pick) };
                 self.lead(world, at, ControllerEvent::Continue { task, input }, context)?;
             }
@@ -382,11 +396,12 @@ impl<V: Guards<Guard>> Model<V> {
         Some(())
     }
 
-    fn spend(&self, world: &mut World, fate: Fate, is_fault: bool) -> Option<()> {
+    fn spend(&self, world: &mut World, who: Who, fate: Fate, is_fault: bool) -> Option<()> {
         let left = match fate {
             Fate::Well | Fate::Astray => return Some(()),
             Fate::Lost | Fate::Mute => &mut world.left.losses,
-            Fate::Failed => &mut world.left.failures,
+            Fate::Failed if matches!(who, Who::Server(_)) => &mut world.left.failures,
+            Fate::Failed | Fate::Missed => &mut world.left.misses,
             Fate::Late if !is_fault => return Some(()),
             Fate::Late => &mut world.left.delays,
         };
@@ -464,7 +479,8 @@ impl<V: Guards<Guard>> Model<V> {
     fn crash_controller(&self, world: &mut World, at: u8, context: &mut Context<'_>) {
         world.left.controller_crashes -= 1;
         if let Some(coverage) = &self.coverage {
-            coverage.interrupted(&world.controllers[usize::from(at)].role);
+            let segments = world.store.records.iter().map(|(id, s)| (*id, s.record.status));
+            coverage.interrupted(&world.controllers[usize::from(at)].role, segments);
         }
         let incarnation = world.controllers[usize::from(at)].role.incarnation() + 1;
         let mode = world.mode;

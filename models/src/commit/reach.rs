@@ -15,7 +15,7 @@ use super::tale::Tale;
 use super::world::{World, mask};
 
 /// More worlds than any scenario here comes to.
-const MOST_WORLDS: usize = 100_000;
+const MOST_WORLDS: usize = 250_000;
 
 /// What a search from a world has found.
 #[derive(Clone, Debug)]

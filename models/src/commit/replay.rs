@@ -8,7 +8,7 @@ use surehold::commit::invariant::Property;
 use surehold::commit::message::{Ask, Tell};
 use surehold::commit::object::{ReplicaState, SegmentId, ServerId};
 use surehold::commit::server::state::{JobStage, Owed as Own, Work};
-use surehold::commit::upstream::Release;
+use surehold::commit::upstream::{Minion, Release};
 use surehold::commit::{
     Controller, ControllerEffect, Guard, Server, ServerEffect, Task, completion, controller, server,
 };
@@ -68,11 +68,13 @@ pub fn replay(scenario: &Scenario, variant: &str) -> Option<Replayed> {
     let variant = scenario.variants().into_iter().find(|known| *known == variant)?;
     if let Some(release) = Release::ALL.into_iter().find(|release| release.name() == variant) {
         let server = release.server_within(server_limits(scenario));
-        return Some(Stage::played(release.controller(), server, scenario).end(scenario, variant));
+        let minion = release.minion();
+        let stage = Stage::played(release.controller(), server, minion, scenario);
+        return Some(stage.end(scenario, variant));
     }
     let controller = Controller::new(controller::Limits::default());
     let server = Server::new(server_limits(scenario));
-    let mut stage = Stage::played(controller, server, scenario);
+    let mut stage = Stage::played(controller, server, Minion::Any, scenario);
     stage.blame(scenario);
     Some(stage.end(scenario, variant))
 }
@@ -128,19 +130,26 @@ struct Stage<V: Guards<Guard>> {
 }
 
 impl<V: Guards<Guard>> Stage<V> {
-    fn played(controller: Controller<V>, server: Server<V>, scenario: &Scenario) -> Self {
-        Self::played_up_to(controller, server, scenario, scenario.steps.len())
+    fn played(
+        controller: Controller<V>,
+        server: Server<V>,
+        minion: Minion,
+        scenario: &Scenario,
+    ) -> Self {
+        Self::played_up_to(controller, server, minion, scenario, scenario.steps.len())
     }
 
     fn played_up_to(
         controller: Controller<V>,
         server: Server<V>,
+        minion: Minion,
         scenario: &Scenario,
         steps: usize,
     ) -> Self {
         let mut model = Model::new(controller, server, scenario.scope());
         // Each operation is one of its own; what is broken is judged here, as a report is told to its end.
         model.reduce = false;
+        model.minion = minion;
         model.judged.clear();
         let mut stage = Self {
             world: model.start(),
@@ -656,7 +665,7 @@ impl Stage<Verified> {
             let guards = Weakened::without(set.iter().copied());
             let controller = Controller::weakened(controller::Limits::default(), guards.clone());
             let server = Server::weakened(server_limits(scenario), guards);
-            let stage = Stage::played_up_to(controller, server, scenario, last + 1);
+            let stage = Stage::played_up_to(controller, server, Minion::Any, scenario, last + 1);
             let pairs = self.steps.iter().zip(&stage.steps);
             if let Some(at) =
                 pairs.map(|(with, without)| with.done == without.done).position(|same| !same)

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use surehold::commit::invariant::Property;
-use surehold::commit::upstream::Release;
-use surehold::commit::{Controller, Guard, Server, server};
+use surehold::commit::upstream::{Minion, Release};
+use surehold::commit::{Controller, Guard, Server};
 use surehold::guard::{Guards, Weakened};
 
 use super::coverage::Coverage;
@@ -120,7 +120,7 @@ impl Protocol for Commit {
     }
 
     fn execute(run: &Run, manner: &Manner) -> Finished {
-        let (controllers, servers) = (run.scope.limits(), server::Limits::default());
+        let (controllers, servers) = (run.scope.controller_limits(), run.scope.server_limits());
         match &run.variant {
             Variant::Verified => {
                 explore_roles(Controller::new(controllers), Server::new(servers), run, manner)
@@ -131,7 +131,7 @@ impl Protocol for Commit {
                 explore_roles(controller, Server::weakened(servers, kept), run, manner)
             }
             Variant::Upstream(release) => {
-                explore_roles(release.controller(), release.server(), run, manner)
+                explore_roles(release.controller(), release.server_within(servers), run, manner)
             }
         }
     }
@@ -151,13 +151,22 @@ pub fn model<V: Guards<Guard>>(
     model
 }
 
+/// The minions that a variant has beside it.
+fn minion_of(variant: &Variant) -> Minion {
+    match variant {
+        Variant::Upstream(release) => release.minion(),
+        Variant::Verified | Variant::Without(_) => Minion::Any,
+    }
+}
+
 fn explore_roles<V: Guards<Guard>>(
     controller: Controller<V>,
     server: Server<V>,
     run: &Run,
     manner: &Manner,
 ) -> Finished {
-    let model = model(controller, server, run, manner);
+    let mut model = model(controller, server, run, manner);
+    model.minion = minion_of(&run.variant);
     match manner.engine {
         Engine::Own => {
             let report = explore::explore(&model, &manner.options);

@@ -449,6 +449,10 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         is_ordered: world.ordered,
         skew: world.skewed_clocks,
         two_names: world.two_minutes,
+        is_new: false,
+        reads_apart: false,
+        starts_apart: false,
+        jobs: None,
         buildable: None,
         is_prompt: false,
         strays: false,
@@ -461,6 +465,7 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
             // As many as there are controllers but one.
             leaders: takeovers.min(usize::from(OFTEN)) as u8,
             losses: OFTEN,
+            misses: 0,
             failures: OFTEN,
             expiries: OFTEN,
             delays: OFTEN,

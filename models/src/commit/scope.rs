@@ -1,9 +1,10 @@
 //! Scopes: small worlds, each built around a question.
 
 use surehold::commit::completion::Mode;
-use surehold::commit::controller::Limits;
+use surehold::commit::controller;
 use surehold::commit::invariant::Property;
 use surehold::commit::object::{AutoReset, PartitionId, SegmentId, TableConfig};
+use surehold::commit::server;
 
 pub use crate::tier::Tier;
 
@@ -39,8 +40,18 @@ pub struct Scope {
     /// Whether every age test may go either way; otherwise clocks are sane, and ages come in the order in which
     /// records were written.
     pub skew: bool,
-    /// Whether whoever repairs creates segments in another minute than whoever commits.
+    /// Whether whoever repairs, or leads as another, creates segments in a later minute than the first leader's commits.
     pub two_names: bool,
+    /// Whether nothing of the table is known at the beginning but its stream, which has forgotten its first row: the
+    /// validator is to begin (rule 5 of dossier 9.1). It runs here even where it finds all well (rule 2).
+    pub is_new: bool,
+    /// Whether a controller's read is an event of its own even where its answer leads to a compare-and-set: others may
+    /// come between.
+    pub reads_apart: bool,
+    /// Whether Helix asks a server that starts for nothing at first.
+    pub starts_apart: bool,
+    /// How many reingestions a server may run at once, if that matters.
+    pub jobs: Option<usize>,
     /// More rows than this cannot be built into a copy, by anybody, ever.
     pub buildable: Option<u64>,
     /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
@@ -72,6 +83,8 @@ pub struct Budget {
     pub leaders: u8,
     /// A reply is lost after the effect.
     pub losses: u8,
+    /// A controller's write, move or reset has no effect; and it is told so, or nothing.
+    pub misses: u8,
     /// A build or an upload fails.
     pub failures: u8,
     /// A partition's stream forgets a row that a commit has passed.
@@ -128,8 +141,11 @@ impl Scope {
 
     /// The limits of its controllers.
     #[must_use]
-    pub fn limits(&self) -> Limits {
-        Limits { repairs_offline: self.repairs_offline, ..Limits::default() }
+    pub fn controller_limits(&self) -> controller::Limits {
+        controller::Limits {
+            repairs_offline: self.repairs_offline,
+            ..controller::Limits::default()
+        }
     }
 
     /// The segment of this place in a partition's chain, named at the beginning.
@@ -147,6 +163,27 @@ impl Scope {
     /// The partitions.
     pub fn partitions(&self) -> impl Iterator<Item = PartitionId> + use<> {
         (0..self.partitions).map(PartitionId)
+    }
+
+    /// The limits of its servers.
+    #[must_use]
+    pub fn server_limits(&self) -> server::Limits {
+        let limits = server::Limits::default();
+        server::Limits { max_jobs: self.jobs.unwrap_or(limits.max_jobs), ..limits }
+    }
+
+    /// The first offset that the stream has at the beginning.
+    #[must_use]
+    pub fn first_offset(&self) -> u64 {
+        u64::from(self.is_new)
+    }
+
+    /// The minute that a segment created now is named after: by a commit, or by a periodic task. Where nothing is known
+    /// yet the first leader's validator is the first to create.
+    #[must_use]
+    pub fn minute(&self, controller: u8, is_task: bool) -> u32 {
+        let is_later = controller > 0 || is_task && !self.is_new;
+        u32::from(self.two_names && is_later)
     }
 
     /// What is judged when the verified protocol is.
@@ -188,6 +225,7 @@ impl Scope {
             (budget.controller_crashes, "controller crash"),
             (budget.leaders, "change of leader"),
             (budget.losses, "lost reply"),
+            (budget.misses, "operation without effect"),
             (budget.failures, "failed build or upload"),
             (budget.expiries, "expired row"),
             (budget.delays, "delay"),
@@ -224,6 +262,20 @@ impl Scope {
         }
         if self.resets {
             parts.push("what the stream is ahead is passed over".into());
+        }
+        if self.is_new {
+            parts.push("nothing known of the table but its stream".into());
+        }
+        if self.reads_apart {
+            parts.push("a read and the compare-and-set that follows it apart".into());
+        }
+        if self.starts_apart {
+            parts.push("a server that starts is asked for nothing at first".into());
+        }
+        match self.jobs {
+            None => {}
+            Some(1) => parts.push("1 reingestion at a time".into()),
+            Some(many) => parts.push(format!("{many} reingestions at a time")),
         }
         if self.two_names {
             parts.push("two minutes".into());

@@ -10,6 +10,7 @@ const NONE: Budget = Budget {
     controller_crashes: 0,
     leaders: 0,
     losses: 0,
+    misses: 0,
     failures: 0,
     expiries: 0,
     delays: 0,
@@ -34,6 +35,10 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         is_ordered: false,
         skew: true,
         two_names: false,
+        is_new: false,
+        reads_apart: false,
+        starts_apart: false,
+        jobs: None,
         buildable: None,
         is_prompt: false,
         strays: false,
@@ -365,6 +370,116 @@ fn ours() -> Vec<Scope> {
                 "auto-reset",
                 "What a segment has not when it stops is passed over on purpose, and its leader crashes (#16492).",
                 Budget { controller_crashes: 1, ..NONE },
+            ))
+        },
+        base(
+            "write-fails",
+            "A write of a controller has no effect, at any point of a commit.",
+            Budget { misses: 1, ..NONE },
+        ),
+        Scope {
+            mode: Mode::Blocking,
+            ..single(base(
+                "blocking-interrupted",
+                "So in blocking mode; or a reply is lost, or the leader crashes.",
+                Budget { losses: 1, misses: 1, controller_crashes: 1, ..NONE },
+            ))
+        },
+        Scope {
+            reads_apart: true,
+            ..single(base(
+                "reads-apart",
+                "Somebody writes between a controller's read and its compare-and-set, as two lead (C8, R6).",
+                Budget { leaders: 1, ..NONE },
+            ))
+        },
+        Scope {
+            mode: Mode::Blocking,
+            reads_apart: true,
+            ..single(base(
+                "blocking-reads-apart",
+                "So in blocking mode (C8).",
+                Budget { leaders: 1, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            segments: 3,
+            jobs: Some(1),
+            ..single(base(
+                "reread-refused",
+                "A server is asked to read two segments again and has room for one.",
+                Budget { server_crashes: 1, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            starts_apart: true,
+            ..single(base(
+                "reread-just-started",
+                "A server is asked to read a segment again when it has just started.",
+                Budget { server_crashes: 2, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            ..single(base(
+                "reread-interrupted",
+                "The completion of a segment that was read again is interrupted.",
+                Budget { server_crashes: 1, controller_crashes: 1, losses: 1, misses: 1, ..NONE },
+            ))
+        },
+        Scope {
+            is_new: true,
+            two_names: true,
+            ..single(base(
+                "new-partition",
+                "The stream has a partition that nothing is known of, and two validators begin it (rule 5).",
+                Budget { leaders: 1, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            ..single(base(
+                "switch-failed-upload",
+                "The operator switches the mode, and an upload fails: the replica thinks in one mode, the leader in the other (R8, C5).",
+                Budget { toggles: 1, failures: 1, ..NONE },
+            ))
+        },
+        Scope {
+            mode: Mode::Blocking,
+            servers: 1,
+            segments: 3,
+            done: 1,
+            ..single(base(
+                "retention-interrupted",
+                "Retention is interrupted.",
+                Budget { retentions: 1, controller_crashes: 1, losses: 1, misses: 1, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            ..single(base(
+                "broken-interrupted",
+                "A consumer breaks, and what the leader does about it is interrupted (C13).",
+                Budget { breaks: 1, controller_crashes: 1, losses: 1, misses: 1, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            reads_apart: true,
+            ..single(base(
+                "broken-paused",
+                "A consumer breaks while the operator pauses consumption, and each reads before it writes.",
+                Budget { breaks: 1, pauses: 1, ..NONE },
+            ))
+        },
+        Scope {
+            two_names: true,
+            ..single(base(
+                "two-names-leader",
+                "Two leaders create the next segment in two minutes (C8).",
+                Budget { leaders: 1, ..NONE },
             ))
         },
         nightly(single(base(

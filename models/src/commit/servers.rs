@@ -191,7 +191,7 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     pub(super) fn stream_end(&self) -> u64 {
-        u64::from(self.scope.segments - 1) * self.scope.rows
+        self.scope.first_offset() + u64::from(self.scope.segments - 1) * self.scope.rows
     }
 
     /// Whether so many rows can never be built into a copy.
@@ -236,7 +236,7 @@ impl<V: Guards<Guard>> Model<V> {
         let pending = &mut node.pending[place];
         pending.at = Some(leader);
         let caller = Caller { process: ServerId(u16::from(at)), id: pending.issued.id };
-        let input = Input { now_ms, minute: 0, pick: 0 };
+        let input = Input { now_ms, minute: self.scope.minute(leader, false), pick: 0 };
         let event = ControllerEvent::Received { caller, request, input };
         self.lead(world, leader, event, context)?;
         Some(())

@@ -228,6 +228,7 @@ fn fated(fate: Fate) -> &'static str {
         Fate::Lost => " (the reply is lost)",
         Fate::Mute => " (the answer is lost)",
         Fate::Failed => " (it fails)",
+        Fate::Missed => " (it has no effect, and nobody says so)",
         Fate::Late => " (the lease is over)",
         Fate::Astray => " (to the controller that led before)",
     }

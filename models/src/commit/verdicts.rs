@@ -31,13 +31,15 @@ pub fn upstream() -> Vec<Run> {
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 34] = [
+    let broken: [Row; 36] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
         (Pr14741, "sane-controller-crash", Recoverable),
         (Pr14741, "sane-leader-change", Recoverable),
         (Pr14741, "sane-reply-lost", Recoverable),
+        // C3: all rows in memory, and no way from COMMITTING to ONLINE but a download.
+        (Pr14741, "sane-reply-lost", Served),
         (Pr14741, "sane-blocking-rewrite", RightObject),
         (Pr14741, "sane-blocking-rewrite", Recoverable),
         (Pr14920, "sane-failed-upload", CopyKept),
@@ -62,14 +64,20 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-toggle", Recoverable),
         (Aug2026, "sane-blocking-leader", RightObject),
         (Aug2026, "sane-blocking-dead", Served),
+        // R9, told to KEEP what they have: checksums are compared on the way to ONLINE alone (#18895).
+        (Aug2026, "sane-blocking-expiry", Served),
         (Aug2026, "sane-retention", Chain),
         (Aug2026, "sane-never-builds", Recoverable),
         (Aug2026, "sane-never-builds", Served),
         (Aug2026, "sane-failed-prompt", CopyKept),
     ];
-    let whole: [Row; 8] = [
+    let whole: [Row; 11] = [
         (Pr14920, "sane-server-crash", Served),
         (Pr14920, "sane-failed-upload", Served),
+        (Pr14920, "sane-reply-lost", Served),
+        // C12: minions spare what is still consumed (#15173).
+        (Aug2026, "sane-blocking-rewrite", Recoverable),
+        (Aug2026, "sane-blocking-rewrite", RightObject),
         (Aug2026, "sane-failed-upload", Served),
         (Aug2026, "sane-leader-change", Recoverable),
         (Aug2026, "sane-ordered", FilledInOrder),

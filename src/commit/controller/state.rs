@@ -89,9 +89,21 @@ impl State {
         self.chores.contains_key(&task)
     }
 
+    /// How far a periodic task is, if it is under way.
+    #[must_use]
+    pub fn chore(&self, task: Task) -> Option<&Chore> {
+        self.chores.get(&task)
+    }
+
     /// What it does for messages, and for whom.
     pub fn errands(&self) -> impl Iterator<Item = (SegmentId, &Errand)> {
         self.errands.iter().map(|(id, errand)| (*id, errand))
+    }
+
+    /// What it does for a message of this segment.
+    #[must_use]
+    pub fn errand(&self, segment: SegmentId) -> Option<&Errand> {
+        self.errands.get(&segment)
     }
 
     /// Which reingested segments it completes, and for whom.

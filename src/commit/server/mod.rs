@@ -16,6 +16,8 @@ use super::effect::ServerEffect as Effect;
 use super::event::{Refusal, ServerEvent as Event, ServerOutcome as Outcome};
 use super::guard::Guard;
 use super::object::{ReplicaState, SegmentId};
+#[cfg(feature = "weaken")]
+use super::upstream::Ways;
 use crate::guard::{Guards, Judge, Verified};
 use crate::machine::{EffectId, Issued, Machine, Step, Stepped};
 
@@ -43,6 +45,9 @@ pub struct Server<V = Verified> {
     /// The only mode that it knows, whatever the table says.
     #[cfg(feature = "weaken")]
     only: Option<Mode>,
+    /// What upstream does besides.
+    #[cfg(feature = "weaken")]
+    ways: Ways,
 }
 
 impl Server {
@@ -54,6 +59,8 @@ impl Server {
             guards: Verified,
             #[cfg(feature = "weaken")]
             only: None,
+            #[cfg(feature = "weaken")]
+            ways: Ways::default(),
         }
     }
 }
@@ -63,13 +70,19 @@ impl Server<crate::guard::Weakened<Guard>> {
     /// A server without some guards, to see what they are for.
     #[must_use]
     pub fn weakened(limits: Limits, guards: crate::guard::Weakened<Guard>) -> Self {
-        Self { limits, guards, only: None }
+        Self { limits, guards, only: None, ways: Ways::default() }
     }
 
     /// The same, if it knows no mode but this.
     #[must_use]
     pub(super) fn with_only(self, only: Option<Mode>) -> Self {
         Self { only, ..self }
+    }
+
+    /// The same, with ways of upstream.
+    #[must_use]
+    pub(super) fn with_ways(self, ways: Ways) -> Self {
+        Self { ways, ..self }
     }
 }
 
@@ -94,6 +107,8 @@ impl<V: Guards<Guard>> Machine for Server<V> {
         let mut turn = Turn {
             limits: self.limits,
             judge: Judge::new(&self.guards),
+            #[cfg(feature = "weaken")]
+            ways: self.ways,
             state: state.clone(),
             effects: Vec::new(),
         };
@@ -123,6 +138,8 @@ impl<V: Guards<Guard>> Machine for Server<V> {
 struct Turn<'a, V> {
     limits: Limits,
     judge: Judge<'a, V, Guard>,
+    #[cfg(feature = "weaken")]
+    ways: Ways,
     state: State,
     effects: Vec<Issued<Effect>>,
 }
@@ -142,6 +159,22 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             Owed::Nothing => Some(()),
         };
         fit.ok_or(Refusal::UnfitOutcome(id))
+    }
+
+    /// Whether it does not know its way from COMMITTING to ONLINE (C3).
+    fn forgets_committing(&self) -> bool {
+        #[cfg(feature = "weaken")]
+        return self.ways.forgets_committing;
+        #[cfg(not(feature = "weaken"))]
+        false
+    }
+
+    /// Whether it drops what it has built for ONLINE if that is not the copy that counts (#18895).
+    fn compares_checksums(&self) -> bool {
+        #[cfg(feature = "weaken")]
+        return self.ways.compares_checksums;
+        #[cfg(not(feature = "weaken"))]
+        false
     }
 
     /// The replica does this from now on, and waits for this effect.

@@ -41,7 +41,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             Stance::Sealed => true,
             Stance::Closed => !record.status.is_completed() || record.crc == Some(copy.crc),
             // What was built of what is still in memory is built again (dossier 8).
-            Stance::Reading | Stance::Discarded => false,
+            Stance::Reading | Stance::Discarded | Stance::Committing => false,
         };
         usable && self.judge.demands(Guard::MatchRange, self.is_of(record, &copy))
     }
@@ -61,6 +61,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         match was {
             Stance::Reading if rows.range.end == range.end => true,
             Stance::Reading | Stance::Discarded => self.judge.applies(Guard::CutAtEnd),
+            Stance::Committing => false,
             // Memory that outlived a reset.
             Stance::Closed | Stance::Sealed => self.judge.applies(Guard::KeepMemory),
         }
@@ -109,13 +110,29 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Work::Waiting, Outcome::Record(Some(record))) => self.bring(segment, &record),
             (Work::Looking(range), Outcome::View(view)) => self.look(segment, range, &view),
             (Work::Fetching(range), Outcome::Fetched(copy)) => self.fetched(segment, range, copy),
+            (Work::Comparing, Outcome::Record(Some(record))) => self.compare(segment, &record),
             (
-                Work::Catching(_) | Work::Waiting | Work::Looking(_) | Work::Fetching(_),
+                Work::Catching(_)
+                | Work::Waiting
+                | Work::Looking(_)
+                | Work::Fetching(_)
+                | Work::Comparing,
                 Outcome::Record(None) | Outcome::Failed | Outcome::Unknown,
             ) => self.wait_for_copy(segment),
             (_, _) => return None,
         }
         Some(())
+    }
+
+    /// Upstream alone: what was built is dropped if it is not the copy that counts (#18895).
+    fn compare(&mut self, segment: SegmentId, record: &Record) {
+        let own = self.state.durable.disk.get(&segment).map(|local| local.copy.crc);
+        if record.crc.is_some() && own != record.crc {
+            self.delete(segment);
+            return self.bring(segment, record);
+        }
+        self.seal(segment);
+        self.show(segment, ReplicaState::Online);
     }
 
     fn caught(&mut self, segment: SegmentId, end: u64) {

@@ -30,6 +30,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let was = match replica.work {
             Work::Sealed => Stance::Sealed,
             Work::Discarded => Stance::Discarded,
+            Work::Retrying => Stance::Committing,
             Work::Consuming(_) | Work::Reporting(_) | Work::Building { .. } => Stance::Reading,
             _ => Stance::Closed,
         };
@@ -75,7 +76,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    fn delete(&mut self, segment: SegmentId) {
+    pub(super) fn delete(&mut self, segment: SegmentId) {
         if self.state.durable.disk.remove(&segment).is_some() {
             self.issue(Effect::Delete(segment), Owed::Nothing);
         }
@@ -210,6 +211,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Work::Reporting(reason), Outcome::Answered(answer)) => {
                 self.answered(segment, reason, answer);
             }
+            (Work::Retrying, Outcome::Answered(answer)) => self.answered(segment, None, answer),
             (Work::Reporting(reason), Outcome::Failed | Outcome::Unknown) => {
                 self.report(segment, reason);
             }
@@ -223,8 +225,11 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.build_or_upload(segment, end);
             }
             (Work::Ending(_), Outcome::Answered(Answer::CommitSuccess)) => self.seal(segment),
+            (Work::Starting(_), Outcome::Answered(_) | Outcome::Failed | Outcome::Unknown) => {
+                self.not_started(segment);
+            }
             (
-                Work::Starting(_) | Work::Ending(_),
+                Work::Ending(_) | Work::Retrying,
                 Outcome::Answered(_) | Outcome::Failed | Outcome::Unknown,
             ) => self.report(segment, None),
             (Work::Building { purpose, end, .. }, Outcome::Built { crc, attempt }) => {
@@ -240,9 +245,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Work::Uploading(end), Outcome::Failed | Outcome::Unknown) => {
                 self.not_uploaded(segment, end);
             }
-            (Work::Catching(_) | Work::Waiting | Work::Looking(_) | Work::Fetching(_), outcome) => {
-                return self.online_goes_on(segment, work, outcome);
-            }
+            (
+                Work::Catching(_)
+                | Work::Waiting
+                | Work::Looking(_)
+                | Work::Fetching(_)
+                | Work::Comparing,
+                outcome,
+            ) => return self.online_goes_on(segment, work, outcome),
             (_, _) => return None,
         }
         Some(())
@@ -277,6 +287,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     fn start(&mut self, segment: SegmentId, end: u64) {
         let body = Ask::Say(end, Kind::CommitStart);
         self.work(segment, Work::Starting(end), Effect::Call(Request { segment, body }));
+    }
+
+    /// The leader did not let it go on, or was not heard.
+    fn not_started(&mut self, segment: SegmentId) {
+        self.report(segment, None);
+        if self.forgets_committing() && self.mode(segment) == Mode::Pauseless {
+            self.rest(segment, Work::Retrying);
+        }
     }
 
     /// The leader lets it go on: what comes next depends on the mode (dossier 0).
@@ -353,6 +371,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Purpose::Commit, Mode::Pauseless) => self.upload(segment, end),
             (Purpose::Commit, Mode::Blocking) => self.start(segment, end),
             (Purpose::Keep, _) => self.seal(segment),
+            (Purpose::Online, Mode::Blocking) if self.compares_checksums() => {
+                self.work(segment, Work::Comparing, Effect::ReadRecord(segment));
+            }
             (Purpose::Online, _) => {
                 self.seal(segment);
                 self.show(segment, ReplicaState::Online);

@@ -161,6 +161,8 @@ pub enum Work {
     Reporting(Option<Reason>),
     /// It tells the leader that it begins to commit.
     Starting(Offset),
+    /// Upstream before #17885 alone: it asks again after a start that came to nothing, and is still COMMITTING.
+    Retrying,
     /// It builds a copy up to this offset, or waits for a permit to.
     Building {
         /// What for.
@@ -184,6 +186,8 @@ pub enum Work {
     Looking(Range),
     /// So, and it brings a copy of this range.
     Fetching(Range),
+    /// Upstream since #18895 alone: it is to be online, has built a copy, and reads whether it is the one that counts.
+    Comparing,
     /// Its consumer cannot go on, and it tells the leader so, again and again (`segmentStoppedConsuming`).
     Stopping,
     /// It has a built copy and serves it: RETAINED, COMMITTED, ONLINE.
@@ -207,6 +211,8 @@ impl Work {
             | Self::Waiting
             | Self::Looking(_)
             | Self::Fetching(_)
+            | Self::Retrying
+            | Self::Comparing
             | Self::Sealed => false,
         }
     }
@@ -219,12 +225,14 @@ impl Work {
             | Self::Catching(_)
             | Self::Waiting
             | Self::Looking(_)
-            | Self::Fetching(_) => true,
+            | Self::Fetching(_)
+            | Self::Comparing => true,
             Self::Building { purpose, .. } => purpose == Purpose::Online,
             Self::Idle
             | Self::Consuming(_)
             | Self::Reporting(_)
             | Self::Starting(_)
+            | Self::Retrying
             | Self::Uploading(_)
             | Self::Ending(_)
             | Self::Discarded
@@ -250,6 +258,8 @@ pub enum Stance {
     Reading,
     /// It was waiting to download.
     Discarded,
+    /// It was asking again, and still COMMITTING (C3).
+    Committing,
     /// It had a built copy.
     Sealed,
 }

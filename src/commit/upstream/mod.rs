@@ -10,6 +10,8 @@
 //! [`Release::Pr14920`] follow the descriptions of the pull requests, and where these are silent the tree, less what
 //! later issues say was added after.
 //!
+//! What no guard is about is told apart: what its server does besides ([`Ways`]), and what minions take ([`Minion`]).
+//!
 //! Whatever upstream adds to the ideal state goes through one function that refuses a second segment of the same place,
 //! the validator's own write included (N5): so every release keeps [`Guard::OneHead`].
 //!
@@ -21,6 +23,12 @@
 //! once, and fails all of them where one cannot be. Here each commit writes for itself, so that the hole cannot be. By
 //! reading, what it costs upstream is a delay: a commit that fails in step 3 is finished by the validator, as after a
 //! crash in its place.
+
+mod minion;
+mod ways;
+
+pub use minion::Minion;
+pub use ways::Ways;
 
 use super::completion::{Mode, Rules};
 use super::controller::{self, Controller};
@@ -119,6 +127,6 @@ impl Release {
     /// Its server, with other limits than upstream's defaults.
     #[must_use]
     pub fn server_within(self, limits: server::Limits) -> Server<Weakened<Guard>> {
-        Server::weakened(limits, self.lacks()).with_only(self.only_mode())
+        Server::weakened(limits, self.lacks()).with_only(self.only_mode()).with_ways(self.ways())
     }
 }
