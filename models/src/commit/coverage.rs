@@ -11,7 +11,7 @@ use surehold::commit::completion::Answer;
 use surehold::commit::controller::state::{Errand, Stage};
 use surehold::commit::effect::{Change, ControllerEffect};
 use surehold::commit::message::{ReingestStatus, Report};
-use surehold::commit::object::{ReplicaState, Status};
+use surehold::commit::object::{ReplicaState, SegmentId, Status};
 use surehold::commit::{Guard, Refusal, Task, controller};
 
 use super::model::Action;
@@ -23,7 +23,7 @@ pub struct Coverage {
     counts: Vec<AtomicU64>,
 }
 
-const NAMES: [&str; 62] = [
+const NAMES: [&str; 64] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -86,6 +86,8 @@ const NAMES: [&str; 62] = [
     "interrupted: step 3",
     "interrupted: done",
     "interrupted: task",
+    "batch: two are written",
+    "batch: one is left out",
 ];
 
 impl Default for Coverage {
@@ -183,6 +185,25 @@ impl Coverage {
         }
         if !fits {
             self.named(&format!("not as expected: {short}"));
+        }
+    }
+
+    /// A controller has taken a step: what became of those who had come to step 3 together.
+    pub fn batched(&self, before: &controller::State, after: &controller::State) {
+        let is_written = |segment| {
+            let mut all = after.errands();
+            all.any(|(id, of)| id == segment && matches!(of.stage, Stage::Switching { .. }))
+        };
+        let waits = |errand: &Errand| matches!(errand.stage, Stage::Listing(_) | Stage::Ageing(_));
+        let waited: Vec<_> =
+            before.errands().filter(|(_, errand)| waits(errand)).map(|(id, _)| id).collect();
+        let written = waited.iter().filter(|id| is_written(**id)).count();
+        let left = |id: &&SegmentId| after.in_step_3().all(|(other, _)| other != **id);
+        if written > 1 {
+            self.named("batch: two are written");
+        }
+        if written > 0 && waited.iter().any(|id| left(&id)) {
+            self.named("batch: one is left out");
         }
     }
 

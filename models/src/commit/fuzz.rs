@@ -193,6 +193,7 @@ fn world_of(data: &[u8]) -> Scope {
         skew: is_set(data, 1, 3),
         two_names: is_set(data, 1, 4),
         buildable: None,
+        permits: None,
         is_prompt: false,
         strays: false,
         budget: budget(data),

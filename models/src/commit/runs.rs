@@ -120,7 +120,9 @@ impl Protocol for Commit {
     }
 
     fn execute(run: &Run, manner: &Manner) -> Finished {
-        let (controllers, servers) = (controller::Limits::default(), server::Limits::default());
+        let (controllers, usual) = (controller::Limits::default(), server::Limits::default());
+        let max_builds = run.scope.permits.unwrap_or(usual.max_builds);
+        let servers = server::Limits { max_builds, ..usual };
         match &run.variant {
             Variant::Verified => {
                 explore_roles(Controller::new(controllers), Server::new(servers), run, manner)
@@ -131,7 +133,7 @@ impl Protocol for Commit {
                 explore_roles(controller, Server::weakened(servers, kept), run, manner)
             }
             Variant::Upstream(release) => {
-                explore_roles(release.controller(), release.server(), run, manner)
+                explore_roles(release.controller(), release.server_within(servers), run, manner)
             }
         }
     }

@@ -42,6 +42,8 @@ pub struct Scope {
     pub two_names: bool,
     /// More rows than this cannot be built into a copy, by anybody, ever.
     pub buildable: Option<u64>,
+    /// How many builds a server may run at once, if not as many as by default.
+    pub permits: Option<usize>,
     /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
     pub is_prompt: bool,
     /// Whether a server may not have heard who leads, and ask the controller that led before.
@@ -200,6 +202,11 @@ impl Scope {
         }
         if let Some(rows) = self.buildable {
             parts.push(format!("no copy of more than {rows} rows can be built"));
+        }
+        match self.permits {
+            None => {}
+            Some(1) => parts.push("1 build permit".into()),
+            Some(many) => parts.push(format!("{many} build permits")),
         }
         if self.is_prompt {
             parts.push("transitions sent at once".into());
