@@ -69,7 +69,27 @@ fn the_clean_up_of_2026_deletes_a_live_record() {
     }
 }
 
-/// The two are told step by step, in the protocol's own words.
+/// R3: the commits of two partitions are written at once, and one that is too old fails the other.
+#[test]
+fn an_old_commit_fails_a_young_one_of_2026() {
+    let found = run(Variant::Upstream(Release::Aug2026), "sane-batch", Property::OwnFailure);
+    assert_eq!((found.property.as_deref(), steps(&found)), (Some("own-failure"), Some(12)));
+    let ending = found.ending.expect("a violation ends somewhere");
+    assert!(ending.starts_with("the commit of partition 1 seq 0 failed"), "{ending}");
+}
+
+/// C6: a reingestion that keeps the only permit stops the server, until #15097.
+#[test]
+fn a_permit_that_is_kept_stops_the_server() {
+    for property in [Property::PermitsOfBuilds, Property::Recoverable] {
+        let kept = run(Variant::Upstream(Release::Pr14920), "sane-one-permit", property);
+        assert_eq!((kept.property.as_deref(), steps(&kept)), (Some(property.name()), Some(11)));
+        let given = run(Variant::Upstream(Release::Aug2026), "sane-one-permit", property);
+        assert_eq!((given.verdict, given.property), ("verified", None));
+    }
+}
+
+/// R1 and R2 are told step by step, in the protocol's own words.
 #[test]
 fn the_lost_reply_is_told_in_the_protocols_words() {
     let variant = Variant::Upstream(Release::Aug2026);

@@ -8,12 +8,13 @@ use surehold_models::commit::replay::{Replayed, replay, variants};
 use surehold_models::commit::scenario::Scenario;
 
 /// Cases, and the files that tell them.
-const TOLD: [(&str, &[&str]); 21] = [
+const TOLD: [(&str, &[&str]); 22] = [
     ("apache/pinot#14920, failure 1", &["14920-new-metadata.json"]),
     ("apache/pinot#14920, failure 2", &["14920-ideal-state.json"]),
     ("apache/pinot#14920, failure 3", &["14920-commit-end.json"]),
     ("apache/pinot#14920, the flow", &["14920-reingestion.json"]),
     ("R2", &["r2-lost-reply.json"]),
+    ("R3", &["r3-batch.json"]),
     ("R4, N2", &["r4-late-start.json"]),
     ("R6", &["14920-two-jobs.json", "6483.json"]),
     ("R9", &["r9-expired.json", "20168.json"]),
@@ -33,14 +34,10 @@ const TOLD: [(&str, &[&str]); 21] = [
 ];
 
 /// Halves of cases that these roles and this world cannot tell yet, and why.
-const NOT_YET: [(&str, &str); 7] = [
+const NOT_YET: [(&str, &str); 6] = [
     (
         "C5, the first lines of its thread",
         "a view that lags behind what a server shows is not in this world: S1 looks for a peer before S0 is ONLINE",
-    ),
-    (
-        "C6, the failure itself",
-        "permits are counted from what is being built, in every variant: none can leak; only the right course is told",
     ),
     (
         "C8, two commits that create in two minutes",

@@ -59,11 +59,15 @@ pub enum Guard {
     KeepEnd,
     /// `ask-again`
     AskAgain,
+    /// `batch-apart`
+    BatchApart,
+    /// `permit-back`
+    PermitBack,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -91,6 +95,8 @@ impl Guard {
         Self::LocalFirst,
         Self::KeepEnd,
         Self::AskAgain,
+        Self::BatchApart,
+        Self::PermitBack,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -124,6 +130,8 @@ impl Guard {
             Self::LocalFirst => "local-first",
             Self::KeepEnd => "keep-end",
             Self::AskAgain => "ask-again",
+            Self::BatchApart => "batch-apart",
+            Self::PermitBack => "permit-back",
         }
     }
 
@@ -210,6 +218,12 @@ impl Guard {
             Self::AskAgain => {
                 "A winner that does not commit asks again, be it that its build failed or that it came back at another offset: while no end is fixed, nobody else might ever commit."
             }
+            Self::BatchApart => {
+                "Of the commits that are written to the ideal state at once, one that cannot be is left out by itself."
+            }
+            Self::PermitBack => {
+                "A reingestion gives its permit to build back, however the build ends."
+            }
         }
     }
 
@@ -225,6 +239,7 @@ impl Guard {
                 | Self::OwnObject
                 | Self::NoAgeRefusal
                 | Self::RetryCompares
+                | Self::BatchApart
         )
     }
 
@@ -266,6 +281,8 @@ impl Guard {
             Self::LocalFirst => &["N4", "C3"],
             Self::KeepEnd => &["R12", "#10754"],
             Self::AskAgain => &["C5"],
+            Self::BatchApart => &["R3"],
+            Self::PermitBack => &["C6"],
         }
     }
 }

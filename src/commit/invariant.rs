@@ -1,7 +1,10 @@
 //! What must hold of a table, over plain facts: for models, fuzzing, a running service, an audit (dossier 12).
 
+use super::controller;
+use super::controller::is_duplicate;
 use super::object::{
-    Crc, IdealState, Location, ObjectId, PartitionId, Range, Record, Rows, SegmentId, Status,
+    Crc, IdealState, Location, ObjectId, PartitionId, Range, Record, ReplicaState, Rows, SegmentId,
+    Status,
 };
 use super::server;
 
@@ -28,6 +31,10 @@ pub enum Property {
     TrueLoss,
     /// C15.
     FilledInOrder,
+    /// R3.
+    OwnFailure,
+    /// C6.
+    PermitsOfBuilds,
     /// I10, I11: nothing is gone for ever.
     Served,
     /// I10, I11: all comes to rest.
@@ -36,7 +43,7 @@ pub enum Property {
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::OneHead,
         Self::Chain,
         Self::WholeRows,
@@ -47,6 +54,8 @@ impl Property {
         Self::NoLostUpdate,
         Self::TrueLoss,
         Self::FilledInOrder,
+        Self::OwnFailure,
+        Self::PermitsOfBuilds,
         Self::Served,
         Self::Recoverable,
     ];
@@ -71,6 +80,8 @@ impl Property {
             Self::NoLostUpdate => "no-lost-update",
             Self::TrueLoss => "true-loss",
             Self::FilledInOrder => "filled-in-order",
+            Self::OwnFailure => "own-failure",
+            Self::PermitsOfBuilds => "permits-of-builds",
             Self::Served => "served",
             Self::Recoverable => "recoverable",
         }
@@ -105,6 +116,12 @@ impl Property {
             Self::TrueLoss => "R9: rows are recorded as lost only if nobody has them any more.",
             Self::FilledInOrder => {
                 "C15: a segment of an ordered table is not filled from the stream after a later one has begun, unless the operator says so."
+            }
+            Self::OwnFailure => {
+                "R3: a commit that fails in step 3 fails for its own sake, not for another's that is written with it."
+            }
+            Self::PermitsOfBuilds => {
+                "C6: on every server as many build permits are taken as builds run."
             }
             Self::Served => {
                 "I10, I11: from every reachable state, without another fault, a state can be reached in which every committed row is served by somebody or recorded as lost."
@@ -189,6 +206,33 @@ pub fn is_filled_late(
     let filled = old.status == Status::Committing && new.status.is_completed();
     let later = |(id, _): (SegmentId, _)| id.sequence > segment.sequence;
     filled && new.crc.is_some_and(was_read_again) && ideal.of(segment.partition).any(later)
+}
+
+/// R3: a commit that was in step 3 of this controller, is there no more and is not written, though the ideal state as
+/// it is now would take it, and its record is young. If an operation on the ideal state has failed, that is a reason of
+/// its own: this is not to be asked then.
+#[must_use]
+pub fn failed_for_another(
+    before: &controller::State,
+    after: &controller::State,
+    ideal: &IdealState,
+    is_young: impl Fn(SegmentId) -> bool,
+) -> Option<SegmentId> {
+    if before.incarnation() != after.incarnation() {
+        return None;
+    }
+    let left = |id: SegmentId| after.in_step_3().all(|(other, _)| other != id);
+    let is_taken = |(id, next): &(SegmentId, Option<SegmentId>)| {
+        let fits = next.is_none_or(|next| !is_duplicate(ideal, next));
+        left(*id) && ideal.has(*id, ReplicaState::Consuming) && is_young(*id) && fits
+    };
+    before.in_step_3().find(is_taken).map(|(id, _)| id)
+}
+
+/// C6: whether a server has as many build permits taken as builds run.
+#[must_use]
+pub fn has_permits_of_builds(server: &server::State) -> bool {
+    server.permits() == server.builds()
 }
 
 /// I6: whether the object that a completed record names is there and has its checksum. A record that names none is

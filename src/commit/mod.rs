@@ -12,8 +12,9 @@
 //! | [`server::Server`] | built copies on its disk | one line of work a replica (dossier 5, 8), reingestion jobs, uploads for a controller |
 //!
 //! An errand or a task has one effect outstanding and goes on with its outcome, so that anything may happen between two
-//! operations. A task begins with `Continue`. Leadership is tested when a message comes and when a task begins, nowhere
-//! else (dossier 1); what is under way goes on after it is lost, and compare-and-set decides.
+//! operations. Commits that have come to step 3 share one read and one write of the ideal state, and what comes of them
+//! counts for each ([`Guard::BatchApart`]). A task begins with `Continue`. Leadership is tested when a message comes and
+//! when a task begins, nowhere else (dossier 1); what is under way goes on after it is lost, and compare-and-set decides.
 //!
 //! # Effects
 //!

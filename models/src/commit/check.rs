@@ -52,6 +52,8 @@ fn safety<V: Guards<Guard>>(property: Property) -> Option<Named<Model<V>>> {
         Property::NoLostUpdate => unbroken!(Property::NoLostUpdate),
         Property::TrueLoss => unbroken!(Property::TrueLoss),
         Property::FilledInOrder => unbroken!(Property::FilledInOrder),
+        Property::OwnFailure => unbroken!(Property::OwnFailure),
+        Property::PermitsOfBuilds => unbroken!(Property::PermitsOfBuilds),
         Property::Served | Property::Recoverable => None,
     }
 }

@@ -1,6 +1,8 @@
 //! Controllers of the model: what they are told, and how their effects are carried out.
 
 use surehold::collections::Table;
+use surehold::commit::controller;
+use surehold::commit::controller::state::Owed;
 use surehold::commit::effect::{Change, Expected};
 use surehold::commit::event::{ControllerOutcome, Found, ServerOutcome};
 use surehold::commit::message::{Caller, Order, Report};
@@ -37,6 +39,9 @@ impl<V: Guards<Guard>> Model<V> {
         };
         if let (Some(coverage), Some(event)) = (&self.coverage, &told) {
             coverage.validated(role, event, &step.state, &step.effects);
+        }
+        if let Some(coverage) = &self.coverage {
+            coverage.batched(role, &step.state);
         }
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
@@ -119,18 +124,36 @@ impl<V: Guards<Guard>> Model<V> {
         let Some(issued) = pending.map(|pending| pending.issued.clone()) else { return };
         let is_task = process.role.is_periodic(number);
         let Some(outcome) = self.read(world, &issued.effect, is_task) else { return };
-        let id = issued.id;
-        let event = ControllerEvent::Outcome { id, outcome: outcome.clone() };
-        let step = self.controller.step(&process.role, event);
-        // An age is read together with what it is read for.
-        let is_record = matches!(issued.effect, ControllerEffect::ReadRecord(_));
-        let waits = |next: &Issued<ControllerEffect>| {
-            writes_back(&next.effect) || is_record && next.effect == ControllerEffect::ReadIdeal
-        };
-        if step.is_ok_and(|step| step.effects.iter().any(waits)) {
+        if self.is_written_back(world, &process.role, &issued, is_task) {
             return;
         }
         let _ = self.end_controller(world, at, number, outcome, context);
+    }
+
+    /// Whether a read, carried out now, leads to a write of what it tells; what is read with it is read as well. An age is
+    /// read with an ideal state, and who is listed with a record.
+    fn is_written_back(
+        &self,
+        world: &World,
+        role: &controller::State,
+        issued: &Issued<ControllerEffect>,
+        is_task: bool,
+    ) -> bool {
+        let Some(outcome) = self.read(world, &issued.effect, is_task) else { return false };
+        let id = issued.id;
+        let Ok(step) = self.controller.step(role, ControllerEvent::Outcome { id, outcome }) else {
+            return false;
+        };
+        let is_age = |next: &Issued<ControllerEffect>| {
+            let owed = step.state.owes(next.id.number);
+            owed == Some(Owed::Batch) && matches!(next.effect, ControllerEffect::ReadRecord(_))
+        };
+        let is_record = matches!(issued.effect, ControllerEffect::ReadRecord(_));
+        step.effects.iter().any(|next| {
+            writes_back(&next.effect)
+                || is_record && next.effect == ControllerEffect::ReadIdeal
+                || is_age(next) && self.is_written_back(world, &step.state, next, is_task)
+        })
     }
 
     fn read(

@@ -51,7 +51,7 @@ const ENDS: [&str; 6] =
     ["applied", "reply lost", "fails", "no effect, unheard", "not as expected", "crash before"];
 
 /// Whatever else is counted.
-const OTHERS: [&str; 52] = [
+const OTHERS: [&str; 54] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -104,6 +104,8 @@ const OTHERS: [&str; 52] = [
     "rule 3, all ONLINE",
     "rule 4, nothing listed",
     "rule 5",
+    "batch: two are written",
+    "batch: one is left out",
 ];
 
 /// All rows but those of guards.
@@ -212,6 +214,25 @@ impl Coverage {
             && end == "applied"
         {
             self.named("a loss is recorded");
+        }
+    }
+
+    /// A controller has taken a step: what became of those who had come to step 3 together.
+    pub fn batched(&self, before: &controller::State, after: &controller::State) {
+        let is_written = |segment| {
+            let mut all = after.errands();
+            all.any(|(id, of)| id == segment && matches!(of.stage, Stage::Switching { .. }))
+        };
+        let waits = |errand: &Errand| matches!(errand.stage, Stage::Listing(_) | Stage::Ageing(_));
+        let waited: Vec<_> =
+            before.errands().filter(|(_, errand)| waits(errand)).map(|(id, _)| id).collect();
+        let written = waited.iter().filter(|id| is_written(**id)).count();
+        let left = |id: &&SegmentId| after.in_step_3().all(|(other, _)| other != **id);
+        if written > 1 {
+            self.named("batch: two are written");
+        }
+        if written > 0 && waited.iter().any(|id| left(&id)) {
+            self.named("batch: one is left out");
         }
     }
 
@@ -331,21 +352,21 @@ impl Coverage {
 /// Which write an operation is.
 fn step_of(effect: &ControllerEffect, owed: Owed, before: Option<&Record>) -> Option<&'static str> {
     let step = match (effect, owed) {
-        (ControllerEffect::WriteRecord(_, record, _), Owed::Errand(_)) => match record.status {
-            Status::Committing => "step 1",
-            Status::InProgress => "step 2",
-            Status::Done | Status::Uploaded => {
-                let open = before.is_some_and(|before| before.status == Status::InProgress);
-                if open { "step 1, blocking" } else { "done" }
+        (ControllerEffect::WriteRecord(_, record, _), Owed::Errand(_) | Owed::Batch) => {
+            match record.status {
+                Status::Committing => "step 1",
+                Status::InProgress => "step 2",
+                Status::Done | Status::Uploaded => {
+                    let open = before.is_some_and(|before| before.status == Status::InProgress);
+                    if open { "step 1, blocking" } else { "done" }
+                }
             }
-        },
+        }
         (ControllerEffect::WriteRecord(..), Owed::Refill(..)) => "done by reingestion",
         (ControllerEffect::WriteRecord(..), Owed::Chore(Task::Validate(_))) => "validator creates",
         (ControllerEffect::WriteRecord(..), Owed::Chore(_)) => "done by the retry",
-        (ControllerEffect::WriteIdeal(_, changes), Owed::Errand(_)) => match changes.as_slice() {
-            [Change::SetReplica(..)] => "takes a replica out",
-            _ => "step 3",
-        },
+        (ControllerEffect::WriteIdeal(..), Owed::Errand(_)) => "takes a replica out",
+        (ControllerEffect::WriteIdeal(..), Owed::Batch) => "step 3",
         (ControllerEffect::WriteIdeal(..), Owed::Chore(Task::Validate(_))) => "validator lists",
         (ControllerEffect::WriteIdeal(..), _) => "delists",
         (ControllerEffect::DeleteRecord(_), _) => "deletes",

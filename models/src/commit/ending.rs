@@ -66,6 +66,12 @@ pub fn breach(broken: Broken) -> String {
         Broken::FilledLate(id) => {
             format!("{} was read again after a later segment had begun", name(id))
         }
+        Broken::FailedWithAnother(id) => {
+            format!("the commit of {} failed because another one written with it did", name(id))
+        }
+        Broken::Permits(at) => {
+            format!("{} has a permit taken for which no build runs", server_name(at))
+        }
     }
 }
 

@@ -208,6 +208,7 @@ fn world_of(data: &[u8]) -> Scope {
         starts_apart: false,
         jobs: None,
         buildable: None,
+        permits: None,
         is_prompt: false,
         strays: is_set(data, 4, 3),
         repairs_offline: false,

@@ -55,7 +55,7 @@ const fn hole(name: &'static str, finding: Finding, says: &'static str) -> Hole 
 }
 
 /// All of them, by name.
-pub const HOLES: [Hole; 20] = [
+pub const HOLES: [Hole; 21] = [
     hole(
         "R1",
         Confirmed("sane-slow", "listed-has-record"),
@@ -67,6 +67,12 @@ pub const HOLES: [Hole; 20] = [
         Confirmed("sane-reply-lost", "listed-has-record"),
         "The reply to step 3 is lost; the second try finds its own work, takes it for a failure and \
          deletes the record of the live segment.",
+    ),
+    hole(
+        "R3",
+        Confirmed("sane-batch", "own-failure"),
+        "Commits of several partitions are written at once, and one of them is too old by then: all fail. It \
+         costs the others a delay, until the validator ends what they began, and brings their clean-up (R1).",
     ),
     hole(
         "R4",

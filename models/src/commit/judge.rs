@@ -2,8 +2,9 @@
 
 use surehold::commit::Guard;
 use surehold::commit::invariant::{
-    Keeper, Property, begins_again, broken_link, dropper, expected_rows, has_right_object,
-    is_false_loss, is_filled_late, is_overwritten, second_head, without_record,
+    Keeper, Property, begins_again, broken_link, dropper, expected_rows, failed_for_another,
+    has_permits_of_builds, has_right_object, is_false_loss, is_filled_late, is_overwritten,
+    second_head, without_record,
 };
 use surehold::commit::object::{Range, Record, ReplicaState, SegmentId};
 use surehold::guard::Guards;
@@ -20,6 +21,7 @@ impl<V: Guards<Guard>> Model<V> {
             self.judge_order(&before.store, world, &mut found);
             judge_losses(before, world, &mut found);
         }
+        self.judge_failures(before, world, &mut found);
         judge_servers(world, &mut found);
         if !is_crash {
             judge_drops(before, world, &mut found);
@@ -47,6 +49,18 @@ impl<V: Guards<Guard>> Model<V> {
             if old.is_some_and(late) {
                 found.push(Broken::FilledLate(*id));
             }
+        }
+    }
+
+    /// A commit fails for another's sake.
+    fn judge_failures(&self, before: &World, world: &World, found: &mut Vec<Broken>) {
+        let is_young = |id| {
+            let stored = world.store.records.get(&id);
+            stored.is_some_and(|stored| self.scope.skew || !stored.is_old)
+        };
+        for (old, new) in before.controllers.iter().zip(&world.controllers) {
+            let failed = failed_for_another(&old.role, &new.role, &world.store.ideal, is_young);
+            found.extend(failed.map(Broken::FailedWithAnother));
         }
     }
 
@@ -107,6 +121,9 @@ fn keepers(world: &World) -> impl Iterator<Item = Option<Keeper<'_>>> {
 fn judge_servers(world: &World, found: &mut Vec<Broken>) {
     for (at, node) in world.servers.iter().enumerate() {
         let Some(role) = &node.role else { continue };
+        if !has_permits_of_builds(role) {
+            found.push(Broken::Permits(at as u16));
+        }
         for (id, replica) in role.replicas() {
             let online = replica.shows == ReplicaState::Online;
             let Some(copy) = role.serves(id).filter(|_| online) else { continue };

@@ -18,7 +18,7 @@ use super::ending::breach;
 use super::model::{Action, Fate, Model, Who};
 use super::reach::{Reach, owed, search, without_faults};
 use super::scenario::{Deed, Line as Errand, Manner, Move, Outcome, Scenario, Until};
-use super::scope::{PARTITION, SERVERS, server_name};
+use super::scope::{PARTITION, server_name};
 use super::standing;
 use super::tale::{Line, Tale, name, rows};
 use super::world::{Pending, World};
@@ -294,7 +294,7 @@ impl<V: Guards<Guard>> Stage<V> {
     }
 
     fn opening(&self) -> Option<(u8, u16)> {
-        (0..SERVERS as u8).find_map(|at| {
+        (0..self.world.servers.len() as u8).find_map(|at| {
             let node = &self.world.servers[usize::from(at)];
             let role = node.role.as_ref()?;
             let is_opened = |number: u16| match role.owes(number) {
@@ -488,8 +488,11 @@ impl<V: Guards<Guard>> Stage<V> {
     /// The next effect of a line of work, unless it is under way elsewhere.
     fn next_of(&self, at: u8, owed: Owed) -> Option<u16> {
         let process = &self.world.controllers[usize::from(at)];
+        let is_in_batch = |segment| process.role.in_step_3().any(|(id, _)| id == segment);
         let is_own = |p: &&Pending<ControllerEffect>| {
-            p.at.is_none() && process.role.owes(p.issued.id.number) == Some(owed)
+            let of = process.role.owes(p.issued.id.number);
+            let of_batch = matches!(owed, Owed::Errand(segment) if is_in_batch(segment));
+            p.at.is_none() && (of == Some(owed) || of_batch && of == Some(Owed::Batch))
         };
         process.pending.iter().find(is_own).map(|pending| pending.issued.id.number)
     }
@@ -522,7 +525,7 @@ impl<V: Guards<Guard>> Stage<V> {
     /// A task begins. Of the choices among equals, the one that leads where it is to come is made.
     fn begin(&mut self, at: u8, task: Task, until: Option<Until>, manner: Manner) -> Made {
         let mut first = None;
-        for pick in 0..SERVERS as u8 {
+        for pick in 0..self.world.servers.len() as u8 {
             let mut stage = self.clone();
             let begun = stage.take(Action::Begin(at, task, pick));
             let made = begun.and_then(|()| stage.go_on(at, Owed::Chore(task), until, manner));
@@ -766,7 +769,7 @@ fn is_read(effect: &ControllerEffect) -> bool {
 fn is_what(until: Until, owed: Owed, effect: &ControllerEffect) -> bool {
     let own = match owed {
         Owed::Errand(segment) | Owed::Refill(segment, _) => Some(segment),
-        Owed::Chore(_) => None,
+        Owed::Chore(_) | Owed::Batch => None,
     };
     match (until, effect) {
         (Until::Step1, ControllerEffect::WriteRecord(id, ..)) => own.is_none_or(|own| own == *id),

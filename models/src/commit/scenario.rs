@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use surehold::commit::completion::Mode;
 use surehold::commit::invariant::Property;
-use surehold::commit::object::{ReplicaState, SegmentId};
+use surehold::commit::object::{PartitionId, ReplicaState, SegmentId};
 use surehold::commit::upstream::Release;
 
 use super::scope::{Budget, PARTITION, SERVERS, Scope, Tier};
@@ -114,7 +114,8 @@ impl Outcome {
     }
 }
 
-/// One move: who does what. A segment is `seq 0`, or `seq 1'` if it was created in the second minute.
+/// One move: who does what. A segment is `seq 0`, or `seq 1'` if it was created in the second minute; of another
+/// partition than the first it is `partition 1 seq 0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// `S0 consumes seq 0 to 2`: it reads on, up to this offset.
@@ -293,6 +294,11 @@ struct World {
     segments: u32,
     #[serde(default = "two_rows")]
     rows: u64,
+    #[serde(default = "one")]
+    partitions: u16,
+    /// How many replicas a segment has, each on a server of its own.
+    #[serde(default = "two_servers")]
+    servers: u8,
     /// Whether the order of rows matters (dedup).
     #[serde(default)]
     ordered: bool,
@@ -306,6 +312,14 @@ struct World {
     builds: Option<usize>,
     #[serde(default)]
     jobs: Option<usize>,
+}
+
+fn one() -> u16 {
+    1
+}
+
+fn two_servers() -> u8 {
+    SERVERS as u8
 }
 
 fn two() -> u32 {
@@ -385,6 +399,12 @@ fn part<T: DeserializeOwned>(value: Value, place: &str) -> Result<T, Unreadable>
 /// A copy's rows are bits of its checksum, the world's own.
 fn check_size(world: &World) -> Result<(), Unreadable> {
     let offsets = u64::from(world.segments).saturating_mul(world.rows);
+    if !(1..=2).contains(&world.partitions) {
+        return Err(Unreadable("world: 1 or 2 partitions".into()));
+    }
+    if !(1..=SERVERS).contains(&usize::from(world.servers)) {
+        return Err(Unreadable("world: 1 or 2 servers".into()));
+    }
     match (2..=4).contains(&world.segments) && (1..=16).contains(&offsets) {
         true => Ok(()),
         false => Err(Unreadable("world: 2 to 4 segments with up to 16 rows together".into())),
@@ -440,8 +460,8 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         name: "scenario",
         question: "",
         mode: world.mode,
-        partitions: 1,
-        servers: SERVERS as u8,
+        partitions: world.partitions,
+        servers: world.servers,
         segments: world.segments,
         done: 0,
         rows: world.rows,
@@ -454,6 +474,7 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         starts_apart: false,
         jobs: None,
         buildable: None,
+        permits: world.builds,
         is_prompt: false,
         strays: false,
         repairs_offline: false,
@@ -488,8 +509,49 @@ fn controller_of(read: Move) -> Option<u8> {
     }
 }
 
-/// Whether the segments that a move names can be.
+/// The servers that a move names.
+fn servers_of(read: Move) -> [Option<u8>; 2] {
+    match read {
+        Move::Consume(at, ..)
+        | Move::Stop(at, _)
+        | Move::Report(at, ..)
+        | Move::Start(at, ..)
+        | Move::End(at, ..)
+        | Move::Do(at, ..)
+        | Move::Go(at, ..)
+        | Move::FailToOpen(at, _)
+        | Move::CatchUp(at, _)
+        | Move::Bring(at, _)
+        | Move::GiveUp(at, _)
+        | Move::Crash(at, _)
+        | Move::Restart(at) => [Some(at), None],
+        Move::Lead(_, line, until, _) => {
+            let of_line = match line {
+                Line::Complete(_, at) => Some(at),
+                Line::Commit(_) | Line::Validate | Line::Repair | Line::Retry => None,
+            };
+            let of_until = match until {
+                Some(Until::Reread(at, _) | Until::Upload(at, _) | Until::Reset(at)) => Some(at),
+                Some(_) | None => None,
+            };
+            [of_line, of_until]
+        }
+        Move::CrashController(_)
+        | Move::TakeOver(_)
+        | Move::Age
+        | Move::Expire
+        | Move::Rewrite(_)
+        | Move::Toggle
+        | Move::Serve
+        | Move::Settle => [None, None],
+    }
+}
+
+/// Whether the segments and servers that a move names can be.
 fn is_of(read: Move, world: &World) -> bool {
+    if servers_of(read).into_iter().flatten().any(|at| at >= world.servers) {
+        return false;
+    }
     let segment = match read {
         Move::Consume(_, segment, _)
         | Move::Stop(_, segment)
@@ -506,11 +568,13 @@ fn is_of(read: Move, world: &World) -> bool {
         | Move::Rewrite(segment) => segment,
         _ => return true,
     };
-    segment.sequence < world.segments && (segment.minute == 0 || world.two_minutes)
+    let is_there = segment.partition.0 < world.partitions && segment.sequence < world.segments;
+    is_there && (segment.minute == 0 || world.two_minutes)
 }
 
 fn read(text: &str) -> Option<Move> {
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words(text);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["time", "passes"] => Some(Move::Age),
         ["stream", "forgets", "a", "row"] => Some(Move::Expire),
@@ -522,6 +586,22 @@ fn read(text: &str) -> Option<Move> {
         [who, rest @ ..] if who.starts_with('C') => read_controller(number(who, 'C')?, rest),
         _ => None,
     }
+}
+
+/// Its words, of which a segment's partition is one with its sequence.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match words.as_slice() {
+            [.., named, partition, seq] if named == "partition" && seq == "seq" => {
+                let whole = format!("{word} of {partition}");
+                words.truncate(words.len() - 3);
+                words.extend(["seq".into(), whole]);
+            }
+            _ => words.push(word.into()),
+        }
+    }
+    words
 }
 
 fn number(name: &str, letter: char) -> Option<u8> {
@@ -536,10 +616,14 @@ fn server(name: &str) -> Option<u8> {
 
 /// `0`, or `0'` if it was created in the second minute.
 fn segment(name: &str) -> Option<SegmentId> {
+    let (name, partition) = match name.split_once(" of ") {
+        Some((name, partition)) => (name, PartitionId(partition.parse().ok()?)),
+        None => (name, PARTITION),
+    };
     let plain = name.strip_suffix('\'');
     let minute = u32::from(plain.is_some());
     let sequence = plain.unwrap_or(name).parse().ok()?;
-    Some(SegmentId { partition: PARTITION, sequence, minute })
+    Some(SegmentId { partition, sequence, minute })
 }
 
 fn read_server(at: u8, words: &[&str]) -> Option<Move> {
@@ -687,6 +771,8 @@ mod tests {
         assert_eq!(wrong, "step 2: `S2 stops seq 0` is no move");
         let beyond = said(r#"{ "says": "", "do": ["S0 stops seq 2"] }"#);
         assert_eq!(beyond, "step 2: `S0 stops seq 2` is no move");
+        let elsewhere = said(r#"{ "says": "", "do": ["S0 stops partition 1 seq 0"] }"#);
+        assert_eq!(elsewhere, "step 2: `S0 stops partition 1 seq 0` is no move");
         let twice = said(r#"{ "at": "1", "says": "", "do": [] }"#);
         assert_eq!(twice, "step 2: there are two steps 1");
         let nobody = said(r#"{ "says": "", "do": ["C1 validates"] }"#);
@@ -703,7 +789,12 @@ mod tests {
         assert_eq!(read("C0 commits seq 0 to step 3 without reply"), Some(commit));
         let build = Move::Do(0, Deed::Build, seq(0), true);
         assert_eq!(read("S0 fails to build seq 0"), Some(build));
+        let other = SegmentId { partition: PartitionId(1), ..seq(0) };
+        assert_eq!(read("S1 stops partition 1 seq 0"), Some(Move::Stop(1, other)));
         for wrong in [
+            "S1 stops partition seq 0",
+            "S1 stops partition 1 seq",
+            "S1 stops seq 0 of 1",
             "S0 reports seq 0 without reply",
             "S0 reports seq 0 for THANKS",
             "S0 builds seq",

@@ -54,6 +54,8 @@ pub struct Scope {
     pub jobs: Option<usize>,
     /// More rows than this cannot be built into a copy, by anybody, ever.
     pub buildable: Option<u64>,
+    /// How many builds a server may run at once, if not as many as by default.
+    pub permits: Option<usize>,
     /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
     pub is_prompt: bool,
     /// Whether a server may not have heard who leads, and ask the controller that led before.
@@ -169,7 +171,11 @@ impl Scope {
     #[must_use]
     pub fn server_limits(&self) -> server::Limits {
         let limits = server::Limits::default();
-        server::Limits { max_jobs: self.jobs.unwrap_or(limits.max_jobs), ..limits }
+        server::Limits {
+            max_jobs: self.jobs.unwrap_or(limits.max_jobs),
+            max_builds: self.permits.unwrap_or(limits.max_builds),
+            ..limits
+        }
     }
 
     /// The first offset that the stream has at the beginning.
@@ -250,6 +256,11 @@ impl Scope {
         }
         if let Some(rows) = self.buildable {
             parts.push(format!("no copy of more than {rows} rows can be built"));
+        }
+        match self.permits {
+            None => {}
+            Some(1) => parts.push("1 build permit".into()),
+            Some(many) => parts.push(format!("{many} build permits")),
         }
         if self.is_prompt {
             parts.push("transitions sent at once".into());

@@ -40,6 +40,7 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         starts_apart: false,
         jobs: None,
         buildable: None,
+        permits: None,
         is_prompt: false,
         strays: false,
         repairs_offline: false,
@@ -63,6 +64,11 @@ fn nightly(scope: Scope) -> Scope {
 /// With replicas that may stop before they have all rows, each by its own clock.
 fn early(scope: Scope) -> Scope {
     Scope { stops_early: true, ..scope }
+}
+
+/// With one server, which builds two segments with one permit.
+fn one_permit(name: &'static str, question: &'static str, budget: Budget) -> Scope {
+    Scope { segments: 3, servers: 1, permits: Some(1), ..single(base(name, question, budget)) }
 }
 
 /// All of them.
@@ -100,6 +106,8 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "never-builds" => "sane-never-builds",
         "retention" => "sane-retention",
         "crash-slow" => "sane-crash-slow",
+        "batch" => "sane-batch",
+        "one-permit" => "sane-one-permit",
         _ => return None,
     };
     Some(sane)
@@ -481,6 +489,28 @@ fn ours() -> Vec<Scope> {
                 "Two leaders create the next segment in two minutes (C8).",
                 Budget { leaders: 1, ..NONE },
             ))
+        },
+        Scope {
+            partitions: 2,
+            servers: 1,
+            ..single(base(
+                "batch",
+                "Two partitions come to step 3 at once, and one of them is repaired or too old by then (R3).",
+                Budget { delays: 1, ..NONE },
+            ))
+        },
+        one_permit(
+            "one-permit",
+            "A segment cannot be built at first, and the next one is built by the same server (C6).",
+            Budget { failures: 1, ..NONE },
+        ),
+        Scope {
+            skew: false,
+            ..one_permit(
+                "one-permit-crash",
+                "A segment is read again and built, the next one is built by the same server, and clocks agree (C6).",
+                Budget { server_crashes: 1, ..NONE },
+            )
         },
         nightly(single(base(
             "dead-server",

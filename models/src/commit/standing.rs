@@ -87,7 +87,7 @@ pub fn twice(world: &World) -> Vec<String> {
     let ids: Vec<_> = world.store.ideal.segments.iter().map(|(id, _)| *id).collect();
     let mut all = Vec::new();
     for (at, first) in ids.iter().enumerate() {
-        for second in &ids[at + 1..] {
+        for second in ids[at + 1..].iter().filter(|id| id.partition == first.partition) {
             let both = served(world, *first) & served(world, *second);
             if both != 0 {
                 all.push(format!("{} of {} and {}", rows(both), name(*first), name(*second)));

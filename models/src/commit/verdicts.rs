@@ -26,12 +26,12 @@ pub fn verified(tier: Tier) -> Vec<Run> {
 /// Upstream's variants: what breaks where, and what #14920 mends.
 pub fn upstream() -> Vec<Run> {
     use Property::{
-        Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneHead, Recoverable,
-        RightObject, Served, WholeRows,
+        Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneHead, OwnFailure,
+        PermitsOfBuilds, Recoverable, RightObject, Served, WholeRows,
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 36] = [
+    let broken: [Row; 39] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -47,6 +47,9 @@ pub fn upstream() -> Vec<Run> {
         (Pr14920, "sane-failed-upload", Recoverable),
         (Pr14920, "sane-blocking-rewrite", Recoverable),
         (Pr14920, "sane-ordered", FilledInOrder),
+        (Pr14920, "sane-one-permit", PermitsOfBuilds),
+        (Pr14920, "sane-one-permit", Recoverable),
+        (Aug2026, "sane-batch", OwnFailure),
         (Aug2026, "sane-slow", ListedHasRecord),
         (Aug2026, "sane-slow", RightObject),
         (Aug2026, "sane-slow", Recoverable),
@@ -71,7 +74,7 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-never-builds", Served),
         (Aug2026, "sane-failed-prompt", CopyKept),
     ];
-    let whole: [Row; 11] = [
+    let whole: [Row; 13] = [
         (Pr14920, "sane-server-crash", Served),
         (Pr14920, "sane-failed-upload", Served),
         (Pr14920, "sane-reply-lost", Served),
@@ -82,6 +85,8 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-leader-change", Recoverable),
         (Aug2026, "sane-ordered", FilledInOrder),
         (Aug2026, "sane-server-crash", CopyKept),
+        (Aug2026, "sane-one-permit", PermitsOfBuilds),
+        (Aug2026, "sane-one-permit", Recoverable),
         (Aug2026, "two-names", OneHead),
         (Aug2026, "two-names", Recoverable),
     ];
@@ -96,17 +101,19 @@ pub fn upstream() -> Vec<Run> {
 /// The verified protocol without some guards.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AnyStatus, AskAgain, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, GapByAll,
-        InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp,
-        ObjectBeforeDone, OneHead, OwnObject, Rebuild, Reingest, ResetErrorOnly, ResetErrors,
-        RetryCommitting, RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
+        AnyStatus, AskAgain, BatchApart, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata,
+        GapByAll, InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal,
+        NoCleanUp, ObjectBeforeDone, OneHead, OwnObject, PermitBack, Rebuild, Reingest,
+        ResetErrorOnly, ResetErrors, RetryCommitting, RetryCompares, UploadedIsDone, WholeRange,
+        WinnerOnly,
     };
     use Property::{
         Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
-        OneHead as OneHeadKept, Recoverable, RightObject, Served, TrueLoss,
+        OneHead as OneHeadKept, OwnFailure, PermitsOfBuilds, Recoverable, RightObject, Served,
+        TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 26] = [
+    let noticed: [Row; 30] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
@@ -125,8 +132,12 @@ pub fn mutants() -> Vec<Mutant> {
         (&["N4"], &[LocalFirst], "server-controller-crash", CopyKept),
         (&["C15"], &[InOrder], "ordered", FilledInOrder),
         (&["R12"], &[KeepEnd], "retention", Chain),
+        (&["C6"], &[PermitBack], "one-permit-crash", PermitsOfBuilds),
+        (&["C6"], &[PermitBack], "one-permit-crash", Recoverable),
         (&["R2", "C3", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
         (&["R1", "C4"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
+        (&["R3"], &[BatchApart, NoAgeRefusal], "sane-batch", OwnFailure),
+        (&["R3"], &[BatchApart, DoneAgain], "batch", OwnFailure),
         (&["N5", "C8"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
         (&["R4", "N2"], &[WinnerOnly, EndFromMetadata, MatchRange], "slow-lost", OneEnd),
         (&["R10", "R14"], &[ResetErrorOnly, KeepMemory], "slow-lost", CopyKept),
@@ -134,7 +145,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C1"], &[UploadedIsDone, OwnObject], "late-rewrite", RightObject),
         (&["R5", "C3"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
     ];
-    let unnoticed: [Row; 14] = [
+    let unnoticed: [Row; 15] = [
         (&["R1", "R2"], &[NoCleanUp], "reply-lost", ListedHasRecord),
         (&["R2", "C3"], &[DoneAgain], "reply-lost", Recoverable),
         (&["R1", "C4"], &[NoAgeRefusal], "sane-slow", ListedHasRecord),
@@ -148,6 +159,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R14"], &[ResetErrorOnly], "blocking-dead", Recoverable),
         (&["R11"], &[CutAtEnd], "crash-early", CopyKept),
         (&["R5"], &[Rebuild], "leader-change", Recoverable),
+        (&["R3"], &[BatchApart], "batch", OwnFailure),
         (&["C1"], &[UploadedIsDone], "late-rewrite", RightObject),
     ];
     let mutant = |(holes, guards, name, property): Row, expected| {

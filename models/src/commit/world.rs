@@ -134,6 +134,10 @@ pub enum Broken {
     FalseLoss(SegmentId),
     /// It was filled from the stream after a later one had begun.
     FilledLate(SegmentId),
+    /// Its commit failed with another one.
+    FailedWithAnother(SegmentId),
+    /// This server has other permits taken than builds run.
+    Permits(u16),
 }
 
 impl Broken {
@@ -151,6 +155,8 @@ impl Broken {
             Self::Overwritten(_) => Property::NoLostUpdate,
             Self::FalseLoss(_) => Property::TrueLoss,
             Self::FilledLate(_) => Property::FilledInOrder,
+            Self::FailedWithAnother(_) => Property::OwnFailure,
+            Self::Permits(_) => Property::PermitsOfBuilds,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What the completion machine asks for: the three metadata steps, and the end of a commit (dossier 6.4 to 6.8).
+//! What the completion machine asks for: the first two metadata steps, and the end of a commit (dossier 6.4 to 6.8). The
+//! third is taken for several commits at once ([`super::batch`]).
 //!
 //! Each operation is an effect of its own, so that anything may happen between two of them.
 
@@ -84,26 +85,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                     self.fail(segment, errand);
                 }
             }
-            (Stage::Ageing(next), Outcome::Record(found)) => {
-                if found.is_some_and(|found| found.age_ms <= self.limits.age_limit_ms) {
-                    self.proceed(segment, errand, Stage::Listing(next), Effect::ReadIdeal);
-                } else {
-                    self.fail(segment, errand);
-                }
-            }
-            (Stage::Listing(next), Outcome::Ideal(ideal, version)) => {
-                self.list(segment, errand, next, &ideal, version);
-            }
-            (Stage::Switching { next, begins }, Outcome::Applied) => {
-                match next.filter(|_| !begins && !self.judge.keeps(Guard::NoCleanUp)) {
-                    Some(next) => self.clean_up(segment, errand, next, true),
-                    None => self.end(segment, errand, true),
-                }
-            }
-            // Upstream tries again on any error, and so reads what came of it.
-            (Stage::Switching { next, .. }, Outcome::Precondition | Outcome::Unknown) => {
-                self.proceed(segment, errand, Stage::Listing(next), Effect::ReadIdeal);
-            }
             (Stage::CleaningUp { done }, _) => self.end(segment, errand, done),
             (Stage::LookingUp, Outcome::Ideal(ideal, version)) => {
                 self.take_out(segment, errand, &ideal, version);
@@ -161,17 +142,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    fn end(&mut self, segment: SegmentId, errand: Errand, done: bool) {
+    pub(super) fn end(&mut self, segment: SegmentId, errand: Errand, done: bool) {
         let outcome = if done { completion::Outcome::Done } else { completion::Outcome::Failed };
         self.give(segment, errand, outcome);
     }
 
     /// A commit that fails after its next segment's record was created takes it back, upstream (#17707).
-    fn fail(&mut self, segment: SegmentId, errand: Errand) {
-        let next = match errand.stage {
-            Stage::Ageing(next) | Stage::Listing(next) | Stage::Switching { next, .. } => next,
-            _ => None,
-        };
+    pub(super) fn fail(&mut self, segment: SegmentId, errand: Errand) {
+        let next = errand.stage.in_step_3().flatten();
         match next {
             Some(next) if !self.judge.applies(Guard::NoCleanUp) => {
                 self.clean_up(segment, errand, next, false);
@@ -180,7 +158,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    fn clean_up(&mut self, segment: SegmentId, errand: Errand, next: SegmentId, done: bool) {
+    pub(super) fn clean_up(
+        &mut self,
+        segment: SegmentId,
+        errand: Errand,
+        next: SegmentId,
+        done: bool,
+    ) {
         let effect = Effect::DeleteRecord(next);
         self.proceed(segment, errand, Stage::CleaningUp { done }, effect);
     }
@@ -362,43 +346,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if self.judge.keeps(Guard::CreateIfAbsent) { Expected::Absent } else { Expected::Anything }
     }
 
-    /// Step 3. Upstream refuses it where the segment's record has become too old meanwhile.
-    fn switch(&mut self, segment: SegmentId, errand: Errand, next: Option<SegmentId>) {
-        let (stage, effect) = if self.judge.keeps(Guard::NoAgeRefusal) {
-            (Stage::Listing(next), Effect::ReadIdeal)
-        } else {
-            (Stage::Ageing(next), Effect::ReadRecord(segment))
-        };
-        self.proceed(segment, errand, stage, effect);
-    }
-
-    fn list(
-        &mut self,
-        segment: SegmentId,
-        errand: Errand,
-        next: Option<SegmentId>,
-        ideal: &IdealState,
-        version: Version,
-    ) {
-        if !ideal.has(segment, ReplicaState::Consuming) {
-            let listed = ideal.has(segment, ReplicaState::Online);
-            return if listed && self.judge.applies(Guard::DoneAgain) {
-                self.end(segment, errand, true);
-            } else {
-                self.fail(segment, errand);
-            };
-        }
-        if next.is_some_and(|next| is_duplicate(ideal, next)) {
-            return self.fail(segment, errand);
-        }
-        let mut changes = vec![Change::Set(segment, ReplicaState::Online)];
-        let listed = next.filter(|_| !ideal.is_paused);
-        let begins = listed.is_some();
-        changes.extend(listed.map(|next| Change::Add(next, servers(ideal, segment))));
-        let effect = Effect::WriteIdeal(version, changes);
-        self.proceed(segment, errand, Stage::Switching { next, begins }, effect);
-    }
-
     fn take_out(
         &mut self,
         segment: SegmentId,
@@ -459,7 +406,7 @@ pub(super) fn reusable(
 }
 
 /// Whether another segment of the same place in the chain is listed (I1).
-pub(super) fn is_duplicate(ideal: &IdealState, next: SegmentId) -> bool {
+pub(in super::super) fn is_duplicate(ideal: &IdealState, next: SegmentId) -> bool {
     ideal.of(next.partition).any(|(id, _)| id.sequence == next.sequence && id != next)
 }
 

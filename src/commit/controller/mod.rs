@@ -5,6 +5,7 @@
 //! them alone. Leadership is tested when a message comes and when a periodic task begins, nowhere else (dossier 1):
 //! what is under way goes on after a change of leader, and compare-and-set decides.
 
+mod batch;
 mod commit;
 pub mod force;
 mod partitions;
@@ -15,6 +16,7 @@ mod retry;
 pub mod state;
 mod validate;
 
+pub(super) use commit::is_duplicate;
 pub use partitions::partitions;
 pub use state::{Durable, State};
 
@@ -285,6 +287,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.state.outstanding.remove(&id.number);
         let fit = match owed {
             Owed::Errand(segment) => self.errand_goes_on(segment, outcome),
+            Owed::Batch => self.batch_goes_on(outcome),
             Owed::Refill(segment, server) => self.refill_goes_on((segment, server), outcome),
             Owed::Chore(task) => match self.state.chores.remove(&task) {
                 Some(Chore::Validate(stage)) => self.validate(task, stage, outcome),

@@ -33,6 +33,8 @@ pub struct State {
     pub(crate) longest_ms: u64,
     pub(crate) machines: Paged<SegmentId, completion::State>,
     pub(crate) errands: Paged<SegmentId, Errand>,
+    /// What step 3 has read, while how old the records are is read as well; upstream alone.
+    pub(crate) batch: Option<Batch>,
     pub(crate) refills: Table<(SegmentId, ServerId), Refill>,
     pub(crate) chores: Table<Task, Chore>,
     pub(crate) outstanding: Paged<u16, Owed>,
@@ -47,6 +49,7 @@ impl State {
             longest_ms: 0,
             machines: Paged::new(),
             errands: Paged::new(),
+            batch: None,
             refills: Table::new(),
             chores: Table::new(),
             outstanding: Paged::new(),
@@ -106,6 +109,11 @@ impl State {
         self.errands.get(&segment)
     }
 
+    /// Commits that have come to step 3, and the next segment of each, if there is to be one.
+    pub fn in_step_3(&self) -> impl Iterator<Item = (SegmentId, Option<SegmentId>)> {
+        self.errands().filter_map(|(id, errand)| Some((id, errand.stage.in_step_3()?)))
+    }
+
     /// Which reingested segments it completes, and for whom.
     pub fn refills(&self) -> impl Iterator<Item = (SegmentId, ServerId)> {
         self.refills.iter().map(|(key, _)| *key)
@@ -163,7 +171,8 @@ impl State {
             | Chore::Retain(Retain::Ideal(_) | Retain::Delisting(_) | Retain::Deleting(_))
             | Chore::Repair(_) => None,
         });
-        of_refills.chain(of_chores)
+        let of_batch = self.batch.iter().map(|batch| (None, batch.version));
+        of_refills.chain(of_chores).chain(of_batch)
     }
 }
 
@@ -218,11 +227,11 @@ pub enum Stage {
     Finding,
     /// Step 2: it creates the next segment's record.
     Creating(SegmentId),
-    /// Step 3, upstream alone: it reads how old the segment's record is.
+    /// Step 3, upstream alone: with the others of its batch it waits to be judged by how old its segment's record is.
     Ageing(Option<SegmentId>),
-    /// Step 3: it reads the ideal state.
+    /// Step 3: it waits for the ideal state to be read, which may be for a batch after the one at work.
     Listing(Option<SegmentId>),
-    /// Step 3: it writes the ideal state.
+    /// Step 3: with the others of its batch it writes the ideal state.
     Switching {
         /// The next segment, if there is to be one.
         next: Option<SegmentId>,
@@ -244,6 +253,43 @@ pub enum Stage {
     Halving,
     /// It reads which replicas are to be reset.
     Restarting,
+}
+
+impl Stage {
+    /// The next segment of a commit that has come to step 3, if there is to be one.
+    pub(crate) fn in_step_3(self) -> Option<Option<SegmentId>> {
+        match self {
+            Self::Ageing(next) | Self::Listing(next) | Self::Switching { next, .. } => Some(next),
+            Self::Making
+            | Self::Promoting
+            | Self::Reading
+            | Self::Closing
+            | Self::Storing
+            | Self::Streaming
+            | Self::Measuring
+            | Self::Pausing
+            | Self::Finding
+            | Self::Creating(_)
+            | Self::CleaningUp { .. }
+            | Self::LookingUp
+            | Self::TakingOut
+            | Self::Weighing
+            | Self::Halving
+            | Self::Restarting => None,
+        }
+    }
+}
+
+/// What step 3 has read for a batch, and what of it is to be written so far.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Batch {
+    /// The ideal state.
+    pub ideal: IdealState,
+    /// Its version.
+    pub version: Version,
+    /// What those who are judged change in it.
+    pub changes: Vec<Change>,
 }
 
 /// The completion of a segment that was read from the stream again (dossier 10).
@@ -420,6 +466,8 @@ pub struct Write {
 pub enum Owed {
     /// An errand.
     Errand(SegmentId),
+    /// Step 3 of all errands that have come to it.
+    Batch,
     /// The completion of a reingested segment.
     Refill(SegmentId, ServerId),
     /// A periodic task.

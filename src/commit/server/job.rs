@@ -90,6 +90,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// `None` if what was outstanding cannot end so. A job that fails ends: it is asked for again.
     pub(super) fn job_goes_on(&mut self, segment: SegmentId, outcome: Outcome) -> Option<()> {
         let Job { mut rows, end, stage } = self.state.jobs.remove(&segment)?;
+        if stage == JobStage::Building {
+            self.job_has_built();
+        }
         match (stage, outcome) {
             (JobStage::Opening(caller), Outcome::Record(record)) => {
                 let status = self.begin_job(segment, record);
@@ -128,6 +131,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         Some(())
     }
 
+    /// Whatever came of it. Upstream forgot the permit, until #15097.
+    fn job_has_built(&mut self) {
+        if self.judge.applies(Guard::PermitBack) {
+            self.give_back();
+        }
+    }
+
     fn begin_job(&mut self, segment: SegmentId, record: Option<Record>) -> ReingestStatus {
         let Some(record) = record else { return ReingestStatus::NotFound };
         if record.location.is_some() {
@@ -154,6 +164,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let Some((segment, job)) = queued.map(|(id, job)| (*id, job.clone())) else {
             return false;
         };
+        self.take_permit();
         let effect = Effect::Build(segment, job.rows.clone());
         self.job_proceeds(segment, Job { stage: JobStage::Building, ..job }, effect);
         true

@@ -185,9 +185,21 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// The replica does this from now on, and waits for nothing.
     fn rest(&mut self, segment: SegmentId, work: Work) {
-        if let Some(replica) = self.state.replicas.get_mut(&segment) {
-            replica.work = work;
+        let Some(replica) = self.state.replicas.get_mut(&segment) else { return };
+        let was_building = replica.work.is_building();
+        replica.work = work;
+        if was_building && !work.is_building() {
+            self.give_back();
         }
+    }
+
+    /// A build takes one of the permits.
+    fn take_permit(&mut self) {
+        self.state.permits = self.state.permits.saturating_add(1);
+    }
+
+    fn give_back(&mut self) {
+        self.state.permits = self.state.permits.saturating_sub(1);
     }
 
     /// Tells Helix what a replica is.

@@ -52,6 +52,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             ReplicaState::Dropped => {
                 self.cancel(segment);
+                self.rest(segment, Work::Idle);
                 self.state.replicas.remove(&segment);
                 self.tell(Effect::Show(segment, ReplicaState::Dropped));
                 self.delete(segment);
@@ -320,7 +321,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// Gives out permits of the build semaphore: to commits and replicas first, then to reingestion (C6).
     pub(super) fn start_builds(&mut self) {
-        while self.state.builds() < self.limits.max_builds.max(1) {
+        while self.state.permits < self.limits.max_builds.max(1) {
             let queued = self.state.replicas.iter().find_map(|(id, replica)| match replica.work {
                 Work::Building { purpose, end, running: false } => Some((*id, purpose, end)),
                 _ => None,
@@ -334,6 +335,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             let replica = self.state.replicas.get(&segment);
             let rows = replica.and_then(|r| r.memory.as_ref()).map(|rows| rows.cut(end));
             let Some(rows) = rows else { return };
+            self.take_permit();
             let work = Work::Building { purpose, end, running: true };
             self.work(segment, work, Effect::Build(segment, rows));
         }

@@ -42,6 +42,8 @@ pub struct State {
     pub(crate) jobs: Table<SegmentId, Job>,
     /// Copies that are being stored for a controller.
     pub(crate) uploads: Table<SegmentId, Upload>,
+    /// Permits of the build semaphore that are taken.
+    pub(crate) permits: usize,
     pub(crate) outstanding: Table<u16, Owed>,
 }
 
@@ -53,6 +55,7 @@ impl State {
             replicas: Table::new(),
             jobs: Table::new(),
             uploads: Table::new(),
+            permits: 0,
             outstanding: Table::new(),
         }
     }
@@ -111,7 +114,13 @@ impl State {
         self.jobs.iter().map(|(id, job)| (*id, job))
     }
 
-    /// How many builds run: each holds a permit of the build semaphore.
+    /// How many permits of the build semaphore are taken, by replicas and by reingestion.
+    #[must_use]
+    pub fn permits(&self) -> usize {
+        self.permits
+    }
+
+    /// How many builds run: each holds a permit.
     #[must_use]
     pub fn builds(&self) -> usize {
         let of_replicas = self.replicas.values().filter(|replica| replica.work.is_building());

@@ -19,10 +19,14 @@
 //! order, topics of a table with several streams, offset auto-reset, the optional repair of single OFFLINE replicas,
 //! clean-up of temporary objects.
 //!
-//! Left out as well is group commit (R3), by which upstream writes the ideal state for all partitions of a table at
-//! once, and fails all of them where one cannot be. Here each commit writes for itself, so that the hole cannot be. By
-//! reading, what it costs upstream is a delay: a commit that fails in step 3 is finished by the validator, as after a
-//! crash in its place.
+//! Group commit (R3) came with #13976, in September 2024, and was on by default ever since (#16819): so every release
+//! lacks [`Guard::BatchApart`]. *Our reading* for [`Release::Blocking`], which is the last state before #14741. Here it is
+//! that of step 3 alone, though upstream other updates of the ideal state may be of the batch as well; a member that is
+//! refused fails all of them, though by the tree those behind it in the queue may be spared and tried again; and a member
+//! without a replica to be consumed is refused at once, not after ten tries. What it costs is a delay: a commit that
+//! fails in step 3 is finished by the validator, as after a crash in its place; but its clean-up comes with it (R1, R2).
+//!
+//! A reingestion of [`Release::Pr14920`] keeps its build permit (C6), as it was before #15097.
 
 mod minion;
 mod ways;
@@ -81,6 +85,7 @@ impl Release {
                 Guard::RetryCommitting,
                 Guard::UploadedIsDone,
                 Guard::InOrder,
+                Guard::PermitBack,
             ],
         }
     }
