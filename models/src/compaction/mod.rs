@@ -6,6 +6,7 @@ pub mod check;
 pub mod coverage;
 mod enabled;
 pub mod ending;
+mod endless;
 pub mod fleet;
 pub mod goal;
 pub mod model;

@@ -7,7 +7,6 @@ use surehold::compaction::compactor::{Durable, Limits};
 use surehold::compaction::effect::Merge;
 use surehold::compaction::event::Merged;
 use surehold::compaction::invariant::{Property, Samples};
-use surehold::compaction::marker::Owner;
 use surehold::compaction::object::{
     BlockId, Body, Key, Meta, PlanId, PlanKey, Prefix, ProcessId, Provenance,
 };
@@ -27,9 +26,6 @@ pub const TIMEOUT_MS: u64 = 1_000_000_000;
 
 /// How old a deletion mark has to be, ms. Only its being longer than anything else here matters.
 pub const DELETION_DELAY_MS: u64 = 1000 * TIMEOUT_MS;
-
-/// How many writes that nobody waits for may still land where faults never run out.
-const LATE_IF_ENDLESS: usize = 2;
 
 /// The world of a fleet.
 pub type WorldOf<F> =
@@ -377,37 +373,6 @@ impl<F: Fleet> Model<F> {
                 Err(refusal) => coverage.refused(refusal),
             }
         }
-    }
-
-    pub(super) fn spend_fault(&self, world: &mut WorldOf<F>) {
-        if !self.scope.faults.endless {
-            world.faults_left -= 1;
-        }
-    }
-
-    /// A write is on its way, and nobody waits for it.
-    fn leave(&self, world: &mut WorldOf<F>, write: Write) {
-        if self.scope.faults.endless && world.late.len() == LATE_IF_ENDLESS {
-            world.late.remove(0);
-        }
-        world.late.push(write);
-    }
-
-    /// The number of a process's next life. Lives are told apart and nothing else, so that where faults never run out the
-    /// number of a life that nothing bears any more is used again.
-    fn next_life(&self, world: &WorldOf<F>, process: u8) -> u32 {
-        if !self.scope.faults.endless {
-            return self.incarnation(&world.processes[process as usize]) + 1;
-        }
-        let stored = world.store.markers.values().map(|visit| visit.marker.owner);
-        let late = world.late.iter().filter_map(|write| match write.body {
-            Some(Body::Marker(marker)) => Some(marker.owner),
-            _ => None,
-        });
-        let owners: Vec<_> = stored.chain(late).collect();
-        let owner = |incarnation| Owner { process: ProcessId(u32::from(process)), incarnation };
-        let is_free = |incarnation: &u32| !owners.contains(&owner(*incarnation));
-        (0..).find(is_free).expect("fewer owners than numbers")
     }
 
     pub(super) fn incarnation(&self, process: &ProcessOf<F>) -> u32 {

@@ -193,7 +193,7 @@ pub struct Faults {
     /// A planner's clock is behind: its plan bears an earlier second than the last plan, or a lesser id.
     pub clock_behind: bool,
     /// There is no budget: faults never run out. Names of lives are used again once nothing bears them any more, so that
-    /// the space closes by itself, and of the writes that dead lives left only the last two can still land.
+    /// the space closes by itself, and of the writes that dead lives left only the last one can still land.
     pub endless: bool,
     /// Only claims may fail, be lost or late: what the role makes of it must keep work from being done twice.
     pub claims_only: bool,
@@ -413,7 +413,7 @@ impl Scope {
             let kinds = self.faults.kinds().join("/");
             parts.push(match self.faults.endless {
                 true => format!(
-                    "any number of {kinds}{hit}, of whose writes the last two may still land"
+                    "any number of {kinds}{hit}, of whose writes the last one may still land"
                 ),
                 false => format!("{} of {kinds}{hit}", self.faults.budget),
             });

@@ -43,14 +43,8 @@ const SMALL: Upload = Upload::whole('N', 2, 1);
 const ONE_PARTITION: u64 = 1000;
 
 /// The first plan is written, and nobody works on it.
-const ENDLESS: Faults = Faults {
-    budget: 1,
-    endless: true,
-    crash: true,
-    write_fails: true,
-    reply_lost: true,
-    ..Faults::NONE
-};
+const ENDLESS: Faults =
+    Faults { budget: 1, endless: true, crash: true, reply_lost: true, ..Faults::NONE };
 const WRITTEN: &[Act] = &[Act::Run(0, Until::PlanWritten)];
 /// The first plan is completed, and nobody has cleaned up.
 const DONE: &[Act] = &[Act::Run(0, Until::PlanDone)];
@@ -577,32 +571,49 @@ fn ours() -> Vec<Scope> {
             )
         },
         Scope {
-            prefix: WRITTEN,
+            prefix: DONE,
+            witnesses: &[Witness::ParentMarked],
             split_above_bytes: ONE_PARTITION,
             beats: false,
             faults: ENDLESS,
-            tier: Tier::Nightly,
-            witnesses: &[
-                Witness::ParentMarked,
-                Witness::CrashedAfterBlock,
-                Witness::TakenOverWhileAlive,
-            ],
             ..base(
-                "endless-faults",
-                "Processes crash and replies are lost any number of times: a proof without a budget.",
+                "endless-clean-up",
+                "A plan is cleaned up, and processes crash and replies are lost any number of times.",
             )
         },
         Scope {
+            prefix: DONE,
             compactors: 1,
-            prefix: WRITTEN,
+            cleaners: 2,
+            witnesses: &[Witness::ParentMarked],
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            faults: ENDLESS,
+            ..base("endless-two-cleaners", "The same with two cleaners.")
+        },
+        Scope {
+            prefix: DONE,
+            compactors: 1,
+            ripens: true,
+            goal: Some(Goal::AllGone),
+            witnesses: &[Witness::BlockDeleted],
             split_above_bytes: ONE_PARTITION,
             beats: false,
             faults: ENDLESS,
             tier: Tier::Nightly,
+            ..base("endless-deletion", "The same, and marked blocks are deleted.")
+        },
+        Scope {
+            prefix: WRITTEN,
+            compactors: 1,
             witnesses: &[Witness::ParentMarked, Witness::CrashedAfterBlock],
+            split_above_bytes: ONE_PARTITION,
+            beats: false,
+            faults: ENDLESS,
+            tier: Tier::Deep,
             ..base(
-                "endless-faults-one",
-                "Processes crash and replies are lost any number of times: a proof without a budget.",
+                "endless-faults",
+                "A plan is worked on, and processes crash and replies are lost any number of times.",
             )
         },
         Scope {

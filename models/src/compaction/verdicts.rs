@@ -97,7 +97,7 @@ pub fn mutants() -> Vec<Mutant> {
         OnlyDeadPlansDeleted, Recoverable, ReplacedBeforeMarking,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 39] = [
+    let noticed: [Row; 44] = [
         (&["M5"], &[AllPartitions], "early", NoSampleLost),
         (&["M5", "I2"], &[AllPartitions], "early", ReplacedBeforeMarking),
         (&["C1"], &[ResultProof, MarkerPathId], "superseded-picked", NoSampleLost),
@@ -147,6 +147,11 @@ pub fn mutants() -> Vec<Mutant> {
             Recoverable,
         ),
         (&["C18"], &[PartialsStay], "deleted", MetaLast),
+        (&["C2"], &[MarkAllBeforeDelete], "endless-clean-up", OnlyDeadPlansDeleted),
+        (&["C5"], &[SweepOrphans], "endless-clean-up", Recoverable),
+        (&["I6"], &[RipeMarksOnly], "endless-deletion", DeletedAfterDelay),
+        (&["M1"], &[MetaGoesFirst], "endless-deletion", MetaLast),
+        (&["I6", "C20"], &[MarksGoLast], "endless-deletion", DeletedAfterDelay),
     ];
     let unnoticed: [Row; 4] = [
         (&["C6"], &[PlanBeforeMarkers], "parallel-jobs", NoDoubleWork),
