@@ -52,8 +52,11 @@ impl<V: Guards<Guard>> Model<V> {
         }
     }
 
-    /// A commit fails for another's sake.
+    /// A commit fails for another's sake. One whose own operation had no effect fails for that.
     fn judge_failures(&self, before: &World, world: &World, found: &mut Vec<Broken>) {
+        if world.left.misses < before.left.misses {
+            return;
+        }
         let is_young = |id| {
             let stored = world.store.records.get(&id);
             stored.is_some_and(|stored| self.scope.skew || !stored.is_old)
