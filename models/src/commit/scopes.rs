@@ -507,8 +507,8 @@ fn ours() -> Vec<Scope> {
             reads_apart: true,
             ..single(base(
                 "blocking-broken-leader",
-                "So in blocking mode, and each reads before it writes.",
-                Budget { breaks: 1, leaders: 1, ..NONE },
+                "So in blocking mode; each reads before it writes, or crashes between.",
+                Budget { breaks: 1, leaders: 1, controller_crashes: 1, ..NONE },
             ))
         },
         Scope {

@@ -289,8 +289,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.work(segment, Work::Starting(end), Effect::Call(Request { segment, body }));
     }
 
-    /// Its start may have gone through (#17885). After a refusal nobody sends ONLINE before it asks again, 3 s later: the
-    /// ideal state has not been changed, and the validator leaves it alone for minutes.
+    /// Its start may have gone through (#17885).
     fn unheard(&mut self, segment: SegmentId) {
         self.report(segment, None);
         if self.forgets_committing() && self.mode(segment) == Mode::Pauseless {
