@@ -63,11 +63,13 @@ pub enum Guard {
     BatchApart,
     /// `permit-back`
     PermitBack,
+    /// `end-given-up`
+    EndGivenUp,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -97,6 +99,7 @@ impl Guard {
         Self::AskAgain,
         Self::BatchApart,
         Self::PermitBack,
+        Self::EndGivenUp,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -132,6 +135,7 @@ impl Guard {
             Self::AskAgain => "ask-again",
             Self::BatchApart => "batch-apart",
             Self::PermitBack => "permit-back",
+            Self::EndGivenUp => "end-given-up",
         }
     }
 
@@ -224,6 +228,9 @@ impl Guard {
             Self::PermitBack => {
                 "A reingestion gives its permit to build back, however the build ends."
             }
+            Self::EndGivenUp => {
+                "A segment that all replicas gave up is ended where it begins, by compare-and-set, before another begins there; one that was committed first is served, and the next begins at its end."
+            }
         }
     }
 
@@ -283,6 +290,7 @@ impl Guard {
             Self::AskAgain => &["C5"],
             Self::BatchApart => &["R3"],
             Self::PermitBack => &["C6"],
+            Self::EndGivenUp => &["N6", "C13"],
         }
     }
 }

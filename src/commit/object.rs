@@ -208,6 +208,19 @@ impl Record {
         self.start == end || (self.start > end && self.skips_from == Some(end))
     }
 
+    /// The same, if all its replicas gave it up: it ends where it begins. See [`Self::is_given_up`].
+    #[must_use]
+    pub fn given_up(&self) -> Self {
+        Self { end: Some(self.start), ..self.clone() }
+    }
+
+    /// Whether all its replicas gave it up, and the next one begins where it does. Its status stays IN_PROGRESS, as
+    /// upstream's does, where nothing says so: only such a record has an end.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        self.status == Status::InProgress && self.end.is_some()
+    }
+
     /// The segment that follows it, once its end is fixed.
     #[must_use]
     pub fn successor(&self, start: Offset) -> Self {

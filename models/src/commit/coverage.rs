@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use surehold::Issued;
 use surehold::commit::completion::{self, Answer, Mode, Phase};
 use surehold::commit::controller::state::{Chore, Errand, Owed, Retain, Retry, Stage, Validate};
-use surehold::commit::effect::{Change, ControllerEffect};
+use surehold::commit::effect::{Change, ControllerEffect, Expected};
 use surehold::commit::event::{ControllerEvent, ControllerOutcome};
 use surehold::commit::message::{ReingestStatus, Report};
 use surehold::commit::object::{Record, ReplicaState, SegmentId, Status};
@@ -31,7 +31,7 @@ pub struct Coverage {
 }
 
 /// Writes of a controller.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 13] = [
     "step 1",
     "step 1, blocking",
     "step 2",
@@ -39,6 +39,7 @@ const STEPS: [&str; 12] = [
     "done",
     "done by the retry",
     "done by reingestion",
+    "validator ends",
     "validator creates",
     "validator lists",
     "takes a replica out",
@@ -51,7 +52,7 @@ const ENDS: [&str; 6] =
     ["applied", "reply lost", "fails", "no effect, unheard", "not as expected", "crash before"];
 
 /// Whatever else is counted.
-const OTHERS: [&str; 54] = [
+const OTHERS: [&str; 55] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -101,6 +102,7 @@ const OTHERS: [&str; 54] = [
     "rule 1, with a record that is there (upstream: rule 4)",
     "rule 2",
     "rule 3, all OFFLINE",
+    "rule 3, all OFFLINE, committed",
     "rule 3, all ONLINE",
     "rule 4, nothing listed",
     "rule 5",
@@ -283,7 +285,13 @@ impl Coverage {
         };
         let last = records.iter().rfind(|(id, _)| ideal.segments.contains_key(id));
         let created = match after.chore(task) {
-            Some(Chore::Validate(Validate::Creating(_, changes))) => Some(changes),
+            Some(Chore::Validate(
+                Validate::Ending(_, Some(_), changes) | Validate::Creating(_, changes),
+            )) => Some(changes),
+            _ => None,
+        };
+        let with_one_left = match after.chore(task) {
+            Some(Chore::Validate(Validate::Ending(_, None, changes))) => Some(changes),
             _ => None,
         };
         let listed = asked.iter().find_map(|issued| match &issued.effect {
@@ -294,7 +302,11 @@ impl Coverage {
             let replicas = last.and_then(|(id, _)| ideal.segments.get(id));
             replicas.is_some_and(|replicas| replicas.values().all(|is| *is == state))
         };
-        let rule = match (created, created.or(listed).map(Vec::as_slice)) {
+        let changes = created.or(with_one_left).or(listed);
+        let rule = match (created, changes.map(Vec::as_slice)) {
+            (_, Some([Change::Set(..), ..])) if all(ReplicaState::Offline) => {
+                "rule 3, all OFFLINE, committed"
+            }
             (Some(_), Some([Change::Set(..), ..])) => "rule 1",
             (None, Some([Change::Set(..), ..])) => {
                 "rule 1, with a record that is there (upstream: rule 4)"
@@ -363,6 +375,10 @@ fn step_of(effect: &ControllerEffect, owed: Owed, before: Option<&Record>) -> Op
             }
         }
         (ControllerEffect::WriteRecord(..), Owed::Refill(..)) => "done by reingestion",
+        (
+            ControllerEffect::WriteRecord(_, _, Expected::Version(_)),
+            Owed::Chore(Task::Validate(_)),
+        ) => "validator ends",
         (ControllerEffect::WriteRecord(..), Owed::Chore(Task::Validate(_))) => "validator creates",
         (ControllerEffect::WriteRecord(..), Owed::Chore(_)) => "done by the retry",
         (ControllerEffect::WriteIdeal(..), Owed::Errand(_)) => "takes a replica out",
@@ -415,6 +431,7 @@ fn step_under_way(errand: &Errand, status: Status) -> Option<&'static str> {
 /// What a crash does to a task.
 fn chore_under_way(chore: &Chore) -> Option<&'static str> {
     match chore {
+        Chore::Validate(Validate::Ending(..)) => Some("validator ends: crash before"),
         Chore::Validate(Validate::Creating(..)) => Some("validator creates: crash before"),
         Chore::Validate(_) => Some("validator lists: crash before"),
         Chore::Repair(_) => Some("repair: crash within"),

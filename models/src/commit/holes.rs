@@ -55,7 +55,7 @@ const fn hole(name: &'static str, finding: Finding, says: &'static str) -> Hole 
 }
 
 /// All of them, by name.
-pub const HOLES: [Hole; 21] = [
+pub const HOLES: [Hole; 22] = [
     hole(
         "R1",
         Confirmed("sane-slow", "listed-has-record"),
@@ -181,5 +181,11 @@ pub const HOLES: [Hole; 21] = [
         Refuted("two-names", "one-head"),
         "Whatever upstream adds to the ideal state goes through one function, which refuses a second \
          segment of the same place.",
+    ),
+    hole(
+        "N6",
+        Confirmed("sane-broken-reset", "chain"),
+        "A replica gives up and is reset before its message is carried out, which takes it out all the same. \
+         The validator begins the segment again at the same offset, and the replica commits the old one.",
     ),
 ];

@@ -108,6 +108,7 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "crash-slow" => "sane-crash-slow",
         "batch" => "sane-batch",
         "one-permit" => "sane-one-permit",
+        "broken-reset" => "sane-broken-reset",
         _ => return None,
     };
     Some(sane)
@@ -480,6 +481,34 @@ fn ours() -> Vec<Scope> {
                 "broken-paused",
                 "A consumer breaks while the operator pauses consumption, and each reads before it writes.",
                 Budget { breaks: 1, pauses: 1, ..NONE },
+            ))
+        },
+        Scope {
+            mode: Mode::Blocking,
+            servers: 1,
+            is_prompt: true,
+            ..single(base(
+                "broken-reset",
+                "A consumer breaks, and its replica is reset and consumes again before its message is carried out (N6).",
+                Budget { breaks: 1, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            ..single(base(
+                "broken-leader",
+                "A consumer breaks, and another leader commits what the old one takes out (N6).",
+                Budget { breaks: 1, leaders: 1, ..NONE },
+            ))
+        },
+        Scope {
+            mode: Mode::Blocking,
+            servers: 1,
+            reads_apart: true,
+            ..single(base(
+                "blocking-broken-leader",
+                "So in blocking mode; each reads before it writes, or crashes between.",
+                Budget { breaks: 1, leaders: 1, controller_crashes: 1, ..NONE },
             ))
         },
         Scope {

@@ -31,7 +31,7 @@ pub fn upstream() -> Vec<Run> {
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 39] = [
+    let broken: [Row; 40] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -73,6 +73,7 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-never-builds", Recoverable),
         (Aug2026, "sane-never-builds", Served),
         (Aug2026, "sane-failed-prompt", CopyKept),
+        (Aug2026, "sane-broken-reset", Chain),
     ];
     let whole: [Row; 13] = [
         (Pr14920, "sane-server-crash", Served),
@@ -102,10 +103,10 @@ pub fn upstream() -> Vec<Run> {
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
         AnyStatus, AskAgain, BatchApart, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata,
-        GapByAll, InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal,
-        NoCleanUp, ObjectBeforeDone, OneHead, OwnObject, PermitBack, Rebuild, Reingest,
-        ResetErrorOnly, ResetErrors, RetryCommitting, RetryCompares, UploadedIsDone, WholeRange,
-        WinnerOnly,
+        EndGivenUp, GapByAll, InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange,
+        NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead, OwnObject, PermitBack, Rebuild,
+        Reingest, ResetErrorOnly, ResetErrors, RetryCommitting, RetryCompares, UploadedIsDone,
+        WholeRange, WinnerOnly,
     };
     use Property::{
         Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
@@ -113,7 +114,7 @@ pub fn mutants() -> Vec<Mutant> {
         TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 30] = [
+    let noticed: [Row; 32] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
@@ -134,6 +135,8 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R12"], &[KeepEnd], "retention", Chain),
         (&["C6"], &[PermitBack], "one-permit-crash", PermitsOfBuilds),
         (&["C6"], &[PermitBack], "one-permit-crash", Recoverable),
+        (&["N6"], &[EndGivenUp], "broken-reset", Chain),
+        (&["N6"], &[EndGivenUp], "broken-leader", Chain),
         (&["R2", "C3", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
         (&["R1", "C4"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
         (&["R3"], &[BatchApart, NoAgeRefusal], "sane-batch", OwnFailure),

@@ -229,7 +229,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     fn close(&mut self, found: &Found, end: u64) -> Option<(Stage, Record)> {
-        let open = found.record.status == Status::InProgress;
+        let open = found.record.status == Status::InProgress && self.is_wanted(&found.record);
         let record = Record { status: Status::Committing, end: Some(end), ..found.record.clone() };
         open.then_some((Stage::Closing, record))
     }
@@ -251,12 +251,18 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         };
         let young = found.age_ms <= self.limits.age_limit_ms;
         let is_object = matches!(cargo.stored, Location::Object(_));
-        let may = (stage == Stage::Closing || self.judge_age(young))
+        let may = (stage != Stage::Closing || self.is_wanted(&found.record))
+            && (stage == Stage::Closing || self.judge_age(young))
             && self.judge.demands(Guard::ObjectBeforeDone, is_object)
             && self.fits(&found.record, found.record.end.unwrap_or(end), &cargo.copy);
         let end = found.record.end.unwrap_or(end);
         let record = found.record.done(end, cargo.copy.crc, cargo.stored);
         may.then_some((stage, record))
+    }
+
+    /// Whether an open segment is still to be committed: not one that all replicas gave up.
+    fn is_wanted(&mut self, open: &Record) -> bool {
+        self.judge.demands(Guard::EndGivenUp, !open.is_given_up())
     }
 
     /// Upstream refuses what is too old; with the guard, a lease that was granted is all that counts.

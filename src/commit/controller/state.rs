@@ -160,7 +160,7 @@ impl State {
         });
         let of_chores = self.chores.values().filter_map(|chore| match chore {
             Chore::Validate(Validate::Records(_, _, _, version))
-            | Chore::Validate(Validate::Creating(version, _))
+            | Chore::Validate(Validate::Ending(version, ..) | Validate::Creating(version, _))
             | Chore::Retain(Retain::Records(_, _, version)) => Some((None, *version)),
             Chore::Retry(Retry::View(stale) | Retry::Uploading(stale)) => {
                 Some((Some(stale.segment), stale.found.version))
@@ -361,6 +361,8 @@ pub enum Validate {
     Ideal(Input, Begins),
     /// It reads the records.
     Records(Input, Begins, IdealState, Version),
+    /// It ends a segment that all replicas gave up; then it creates the next record, if there is none yet.
+    Ending(Version, Option<(SegmentId, Record)>, Vec<Change>),
     /// It creates a record.
     Creating(Version, Vec<Change>),
     /// It writes the ideal state.

@@ -4,7 +4,7 @@
 //! not; the verified protocol from the highest that is listed, and uses again what lies beyond it.
 
 use super::super::completion::Mode;
-use super::super::effect::{Change, ControllerEffect as Effect};
+use super::super::effect::{Change, ControllerEffect as Effect, Expected};
 use super::super::event::{ControllerOutcome as Outcome, Found, Input, Task};
 use super::super::guard::Guard;
 use super::super::invariant::second_head;
@@ -19,13 +19,14 @@ use crate::guard::Guards;
 /// The last segment of a partition, as it was found.
 struct Last<'a> {
     id: SegmentId,
-    record: &'a Record,
-    age_ms: u64,
+    found: &'a Found,
     replicas: &'a Replicas,
 }
 
 /// What is to be done.
 struct Plan {
+    /// A record that is to be written first, if it is still of this version.
+    end: Option<(SegmentId, Record, Version)>,
     /// A record to create.
     create: Option<(SegmentId, Record)>,
     changes: Vec<Change>,
@@ -60,6 +61,11 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                     self.follow(task, plan, version);
                 }
             }
+            (Stage::Ending(version, create, changes), Outcome::Applied) => {
+                self.follow(task, Plan { end: None, create, changes }, version);
+            }
+            // Somebody has committed it after all.
+            (Stage::Ending(..), Outcome::Precondition) => {}
             // A record that is there already is used (it was not there when this run looked).
             (Stage::Creating(version, changes), Outcome::Applied | Outcome::Precondition) => {
                 let effect = Effect::WriteIdeal(version, changes);
@@ -76,12 +82,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     fn follow(&mut self, task: Task, plan: Plan, version: Version) {
-        let (stage, effect) = match plan.create {
-            Some((next, record)) => {
-                let effect = Effect::WriteRecord(next, record, self.creation());
-                (Stage::Creating(version, plan.changes), effect)
+        let Plan { end, create, changes } = plan;
+        let (stage, effect) = match (end, create) {
+            (Some((id, record, read)), create) => {
+                let effect = Effect::WriteRecord(id, record, Expected::Version(read));
+                (Stage::Ending(version, create, changes), effect)
             }
-            None => (Stage::Writing, Effect::WriteIdeal(version, plan.changes)),
+            (None, Some((next, record))) => {
+                let effect = Effect::WriteRecord(next, record, self.creation());
+                (Stage::Creating(version, changes), effect)
+            }
+            (None, None) => (Stage::Writing, Effect::WriteIdeal(version, changes)),
         };
         self.go_on(task, Chore::Validate(stage), effect);
     }
@@ -109,7 +120,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         };
         let plan = match ideal.segments.get(id) {
             Some(replicas) => {
-                let last = Last { id: *id, record: &found.record, age_ms: found.age_ms, replicas };
+                let last = Last { id: *id, found, replicas };
                 self.latest_is_listed(&last, input, begins, ideal, records)
             }
             None => self.list_orphan(*id, found, ideal, partition),
@@ -129,33 +140,49 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         ideal: &IdealState,
         records: &[(SegmentId, Found)],
     ) -> Option<Plan> {
-        let Last { id, record, age_ms, replicas } = *last;
+        let Last { id, found, replicas } = *last;
+        let Found { record, age_ms, .. } = found;
         let all = |state| replicas.values().all(|is| *is == state);
         let consuming = replicas.values().any(|is| *is == ReplicaState::Consuming);
         if consuming && record.status == Status::InProgress {
             return self.resume(id, replicas);
         }
+        let is_open = record.status == Status::InProgress;
+        let given_up = all(ReplicaState::Offline);
+        // Upstream does not ask whether somebody has committed it.
+        let unserved = given_up && !is_open && self.judge.applies(Guard::EndGivenUp);
         let start = if consuming {
             // Rule 1.
-            let left = age_ms > self.limits.age_limit_ms && self.is_past(record.status);
+            let left = *age_ms > self.limits.age_limit_ms && self.is_past(record.status);
             left.then_some(record.end?)?
-        } else if all(ReplicaState::Offline) {
+        } else if given_up && !unserved {
             record.start
-        } else if all(ReplicaState::Online) && record.status != Status::InProgress {
+        } else if unserved || (all(ReplicaState::Online) && !is_open) {
             record.end?
         } else {
             return None;
         };
         let mut changes = Vec::new();
-        if consuming {
+        if consuming || unserved {
             changes.push(Change::Set(id, ReplicaState::Online));
         }
         if begins == Begins::Nowhere {
-            return consuming.then_some(Plan { create: None, changes });
+            let some = !changes.is_empty();
+            return some.then_some(Plan { end: None, create: None, changes });
         }
+        let end = if given_up { self.end_of(id, found) } else { None };
         let (next, create) = self.next_of(id, record, start, input, records);
         changes.push(Change::Add(next, servers(ideal, id)));
-        Some(Plan { create, changes })
+        Some(Plan { end, create, changes })
+    }
+
+    /// Whoever still has a segment that was given up, as one that was reset before its message was carried out may
+    /// have, cannot commit it once it is ended.
+    fn end_of(&mut self, id: SegmentId, found: &Found) -> Option<(SegmentId, Record, Version)> {
+        let Found { record, version, .. } = found;
+        let is_open = record.status == Status::InProgress && !record.is_given_up();
+        let ends = is_open && self.judge.applies(Guard::EndGivenUp);
+        ends.then(|| (id, record.given_up(), *version))
     }
 
     /// Rule 2: a segment is consumed as it should be, but for replicas that gave up.
@@ -166,7 +193,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let offline = replicas.iter().filter(|(_, is)| **is == ReplicaState::Offline);
         let again = |(at, _): (&ServerId, _)| Change::SetReplica(id, *at, ReplicaState::Consuming);
         let changes: Vec<_> = offline.map(again).collect();
-        (!changes.is_empty()).then_some(Plan { create: None, changes })
+        (!changes.is_empty()).then_some(Plan { end: None, create: None, changes })
     }
 
     /// Rule 1 asks whether the segment is past consumption. Upstream knows one status for each mode (R8, C12).
@@ -200,7 +227,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let table = self.state.durable.table;
         let first = SegmentId { partition, sequence: input.pick, minute: input.minute };
         let record = Record::starting_at(start, table.replicas, table.row_limit);
-        Some(Plan { create: Some((first, record)), changes: vec![Change::Begin(first)] })
+        let create = Some((first, record));
+        Some(Plan { end: None, create, changes: vec![Change::Begin(first)] })
     }
 
     /// Rule 4: the last record is not listed. Upstream lists it whatever else is; the verified protocol comes here only
@@ -228,6 +256,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (None, Some((last, _))) => vec![add(last)],
             (None, None) => vec![Change::Begin(id)],
         };
-        Some(Plan { create: None, changes })
+        Some(Plan { end: None, create: None, changes })
     }
 }

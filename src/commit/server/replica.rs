@@ -226,9 +226,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.build_or_upload(segment, end);
             }
             (Work::Ending(_), Outcome::Answered(Answer::CommitSuccess)) => self.seal(segment),
-            (Work::Starting(_), Outcome::Answered(_) | Outcome::Failed | Outcome::Unknown) => {
-                self.not_started(segment);
-            }
+            (Work::Starting(_), Outcome::Failed | Outcome::Unknown) => self.unheard(segment),
+            (Work::Starting(_), Outcome::Answered(_)) => self.report(segment, None),
             (
                 Work::Ending(_) | Work::Retrying,
                 Outcome::Answered(_) | Outcome::Failed | Outcome::Unknown,
@@ -290,8 +289,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.work(segment, Work::Starting(end), Effect::Call(Request { segment, body }));
     }
 
-    /// The leader did not let it go on, or was not heard.
-    fn not_started(&mut self, segment: SegmentId) {
+    /// Its start may have gone through (#17885).
+    fn unheard(&mut self, segment: SegmentId) {
         self.report(segment, None);
         if self.forgets_committing() && self.mode(segment) == Mode::Pauseless {
             self.rest(segment, Work::Retrying);

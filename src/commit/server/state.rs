@@ -170,7 +170,7 @@ pub enum Work {
     Reporting(Option<Reason>),
     /// It tells the leader that it begins to commit.
     Starting(Offset),
-    /// Upstream before #17885 alone: it asks again after a start that came to nothing, and is still COMMITTING.
+    /// Upstream before #17885 alone: it asks again after a start of which it heard nothing, and is still COMMITTING.
     Retrying,
     /// It builds a copy up to this offset, or waits for a permit to.
     Building {

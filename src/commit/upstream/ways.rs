@@ -5,8 +5,9 @@ use super::Release;
 /// Ways of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ways {
-    /// A replica whose commit start is not answered with CONTINUE is still COMMITTING when it asks again, and from
-    /// there the way to ONLINE is a download, though it has all rows in memory (before #17885; case C3).
+    /// A replica that has heard nothing of its commit start is still COMMITTING when it asks again, and from there the
+    /// way to ONLINE is a download, though it has all rows in memory (before #17885; case C3). So it is for the 3 s after
+    /// a refusal, too, but a start that was refused has not changed the ideal state, and who repairs it waits for longer.
     pub forgets_committing: bool,
     /// In blocking mode, a copy that was built on the way to ONLINE and has another checksum than the record is dropped,
     /// and the one that counts is downloaded (#18895; dossier 8).
