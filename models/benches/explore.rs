@@ -13,7 +13,7 @@ use surehold_models::explore::{Options, agree, explore, second_opinion};
 #[global_allocator]
 static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const SCOPE: &str = "early-1p";
+const SCOPE: &str = "one-partition";
 
 fn explorers(criterion: &mut Criterion) {
     let scope = scopes::all().into_iter().find(|scope| scope.name == SCOPE).expect("the scope");

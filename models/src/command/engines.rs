@@ -14,7 +14,7 @@ use crate::explore::Options;
 use crate::runs::{Engine, Finished, Manner, SharedRun};
 
 /// The scopes measured if none is named: a small one, and one of more than a million states.
-const SCOPES: [&str; 2] = ["early-1p", "late-block"];
+const SCOPES: [&str; 2] = ["one-partition", "late-block"];
 
 /// Each engine, and on how many threads.
 const ENTRANTS: [(Engine, usize); 3] =
@@ -27,7 +27,7 @@ pub(super) struct Engines {
     #[arg(value_name = "PROTOCOL", value_parser = names::protocol_parser())]
     #[arg(default_value = "compaction")]
     protocol: String,
-    /// Compare in one scope, or in those of a tier [default: early-1p and late-block]
+    /// Compare in one scope, or in those of a tier [default: one-partition and late-block]
     #[arg(long, value_name = "NAME", value_parser = names::place_parser())]
     #[arg(hide_possible_values = true)]
     scope: Option<Place>,
