@@ -364,6 +364,9 @@ pub struct Finished {
     /// The way to the violation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Vec<Step>>,
+    /// The step, from 1, that an endless round begins with; the last step leads to where it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round_from: Option<usize>,
     /// How it ends, spelled out on the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
@@ -428,6 +431,7 @@ pub fn blank<P: Protocol>(run: &Run<P>, manner: &Manner) -> Finished {
         unsettled_states: 0,
         expected_missed: 0.0,
         counterexample: None,
+        round_from: None,
         ending: None,
         coverage: Vec::new(),
         reason: None,
@@ -461,6 +465,8 @@ pub fn summary<P: Protocol, S, A>(
     finished.cut_states = report.cut_states;
     finished.unsettled_states = report.unsettled_states;
     finished.expected_missed = report.expected_missed;
+    let round = report.counterexample.as_ref().and_then(|path| path.round_from);
+    finished.round_from = round.map(|at| at + 1);
     finished
 }
 

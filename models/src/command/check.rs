@@ -67,6 +67,9 @@ pub(super) struct Check {
     /// Write each counterexample as a JSON file into this directory
     #[arg(long, value_name = "DIR")]
     save_counterexamples: Option<PathBuf>,
+    /// Look for fair runs as well that go on for ever, without a fault, and never come to the goal
+    #[arg(long)]
+    rounds: bool,
     /// Explore the steps as well that nobody else can tell
     #[arg(long)]
     no_reduction: bool,
@@ -100,6 +103,7 @@ impl Check {
             ("--seed", self.seed != 0),
             ("--save-counterexamples", self.save_counterexamples.is_some()),
             ("--coverage", self.coverage),
+            ("--rounds", self.rounds),
         ];
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             Some((name, _)) if self.engine == Engine::Stateright => {
@@ -204,6 +208,7 @@ impl Check {
             memory_limit_bytes: self.memory_limit,
             exact: self.exact,
             seed: self.seed,
+            rounds: self.rounds,
             threads: self.threads_for_each(runs),
             ..Options::default()
         };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::names;
 use super::paint::{Paint, Tone};
 use crate::everything;
-use crate::explore::DEADLOCK_FREE;
+use crate::explore::{DEADLOCK_FREE, NO_ENDLESS_ROUND};
 use crate::runs::{AnyRun, Finished, Step};
 
 /// Beyond these widths a column is not aligned any more: one long note must not push all guards away.
@@ -24,7 +24,7 @@ pub(super) fn of_run(
     };
     writeln!(out, "\n{} in {}: {}", names::label(run), finished.scope, finished.bounds)?;
     match (&finished.counterexample, &finished.reason) {
-        (Some(steps), _) => tell(out, paint, steps)?,
+        (Some(steps), _) => tell(out, paint, steps, finished.round_from)?,
         (None, Some(reason)) => writeln!(out, "{reason}")?,
         (None, None) => writeln!(out, "(the engine {} tells no path)", finished.engine)?,
     }
@@ -34,7 +34,12 @@ pub(super) fn of_run(
 
 /// Writes steps, a line each: the step's number, who did what, what came of it, and the guards that decided
 /// what follows. What nobody else can tell from the step before bears no number.
-pub(super) fn tell(out: &mut dyn Write, paint: Paint, steps: &[Step]) -> io::Result<()> {
+pub(super) fn tell(
+    out: &mut dyn Write,
+    paint: Paint,
+    steps: &[Step],
+    round_from: Option<usize>,
+) -> io::Result<()> {
     let widths = widths(steps);
     let numbers = steps.last().map_or(0, |step| step.step.to_string().len()).max("step".len());
     let head = ["actor", "action", "note"].map(String::from);
@@ -48,6 +53,9 @@ pub(super) fn tell(out: &mut dyn Write, paint: Paint, steps: &[Step]) -> io::Res
             writeln!(out, "{}", paint.tint(Tone::Quiet, "from here on, anything may happen"))?;
         }
         let is_next = step.step > 0 && before != Some(step.step);
+        if is_next && round_from == Some(step.step) {
+            writeln!(out, "{}", paint.tint(Tone::Quiet, "from here on, again and again"))?;
+        }
         let number = if is_next { step.step.to_string() } else { String::new() };
         before = Some(step.step);
         writeln!(out, "{}", row(numbers, &number, &cells(step), widths, &guards(step)))?;
@@ -76,6 +84,11 @@ pub(super) fn close(
 fn says(protocol: &str, property: &str) -> Option<&'static str> {
     if property == DEADLOCK_FREE {
         return Some("there is always something left to do until the goal is reached.");
+    }
+    if property == NO_ENDLESS_ROUND {
+        return Some(
+            "no run goes on for ever without a fault, fairly, and never comes to the goal.",
+        );
     }
     let of = everything::protocols().into_iter().find(|known| known.name() == protocol)?;
     of.properties().into_iter().find(|(name, _)| *name == property).map(|(_, says)| says)
@@ -121,7 +134,7 @@ mod tests {
 
     fn told(steps: &[Step]) -> String {
         let mut text = Vec::new();
-        tell(&mut text, Paint::none(), steps).expect("memory takes everything");
+        tell(&mut text, Paint::none(), steps, None).expect("memory takes everything");
         String::from_utf8_lossy(&text).into_owned()
     }
 

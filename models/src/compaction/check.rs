@@ -105,6 +105,15 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
     }
 }
 
+/// Classes of steps of one process: its operations by number, the last ones together, and the beginning of its cycle.
+const CLASSES_OF_A_PROCESS: u8 = 8;
+/// A process begins its cycle.
+const CYCLE: u8 = CLASSES_OF_A_PROCESS - 1;
+/// A claim expires.
+const TIME_OF_CLAIMS: u8 = 62;
+/// A mark grows older than the delay.
+const TIME_OF_MARKS: u8 = 63;
+
 impl<F: Fleet> Judged for Model<F> {
     fn is_fault(&self, _state: &WorldOf<F>, action: &Action) -> bool {
         // Nor may recovery wait for an operator, or for another block to come.
@@ -120,6 +129,26 @@ impl<F: Fleet> Judged for Model<F> {
 
     fn is_cut(&self, world: &WorldOf<F>) -> bool {
         self.is_cut_state(world)
+    }
+
+    /// Each operation of a process that is under way ends some day, each process begins its cycle some day, and time
+    /// passes. A heartbeat is nobody's progress, nor is a late write that lands.
+    fn class(&self, _state: &WorldOf<F>, action: &Action) -> Option<u8> {
+        let of = |process: u8, number: u8| process * CLASSES_OF_A_PROCESS + number;
+        match action {
+            Action::Run { process, number, .. } => {
+                Some(of(*process, (*number).min(u16::from(CYCLE) - 1) as u8))
+            }
+            Action::Begin(process) => Some(of(*process, CYCLE)),
+            Action::Expire(..) | Action::ExpireCleaner => Some(TIME_OF_CLAIMS),
+            Action::Ripen(_) => Some(TIME_OF_MARKS),
+            Action::Beat(..)
+            | Action::Land(_)
+            | Action::Upload
+            | Action::Operate
+            | Action::Crash(_)
+            | Action::Pause(_) => None,
+        }
     }
 
     /// Nothing ever stops for good: a fleet without work looks for it again and again.
