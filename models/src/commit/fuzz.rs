@@ -453,11 +453,15 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         Ok(false)
     }
 
-    /// Whatever waits has waited long enough, and periodic tasks begin.
+    /// Whatever waits has waited long enough, and periodic tasks begin. Not those while somebody still waits for a copy:
+    /// that takes minutes, and they run each hour at most (dossier 8, 9). Otherwise replicas in error might be reset in
+    /// turn for ever, never all of them in error at once, and nobody would read the segment again.
     fn time_passes(&mut self, pick: usize) -> Result<(), Breach> {
         let picked = pick % self.world.servers.len();
         let mut waits = self.enabled();
+        let somebody_waits = waits.iter().any(|action| matches!(action, Action::GiveUp(..)));
         waits.retain(|action| match action {
+            Action::Begin(..) if somebody_waits => false,
             Action::Begin(_, Task::Validate(_), _) => true,
             Action::Begin(_, _, pick) => usize::from(*pick) == picked,
             Action::Stop(..) => false,
