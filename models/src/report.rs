@@ -367,7 +367,8 @@ pub fn key_table(rows: &[Row]) -> String {
         names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
     };
     for key in keys::KEYS {
-        let answering = quoted(keys::answering(key).map(|guard| guard.name()).collect(), ", ");
+        let answering =
+            quoted(keys::answering(key).map(surehold::commit::Guard::name).collect(), ", ");
         let Some(mutant) = keys::shown(key) else {
             let open = keys::OPEN.iter().find(|(open, _)| *open == key).map_or("", |(_, why)| why);
             let _ = writeln!(text, "| {key} | {answering} | nothing | | {open} |");

@@ -29,7 +29,8 @@
 //! |   | 3 | a request may go to the controller that led before |
 //! |   | 4 | a controller's operation has no effect |
 //! |   | 5 | nothing is known of the table but its stream |
-//! |   | 6-7 | nothing |
+//! |   | 6 | the validator has a replica that gave up consume again |
+//! |   | 7 | nothing |
 //!
 //! Every further two bytes are one operation, up to [`MAX_OPERATIONS`]. Bits 0-2 of the first say which kind,
 //! its other bits and the second byte are the argument. What is chosen is chosen *by index into what can
@@ -62,7 +63,9 @@
 //! At the end, if asked for: with no further fault, all in turn reach the goal that everything is done, stored and
 //! served by all who are there, and the last segments are consumed. That asks more than the checker, which only asks
 //! for some way there. It is not asked of ordered tables, whose segments are not read again without an operator, nor
-//! where a server may stay away and the stream may forget what it had: nothing is recorded as lost then.
+//! where a server may stay away and the stream may forget what it had: nothing is recorded as lost then. Nor where one may
+//! stay away and the consumers of the others may break, unless the validator has them consume again: whoever stays away is
+//! listed as one that consumes, and so the segment as one that is consumed.
 //!
 //! Of upstream's variants one thing alone is judged, at the end: a segment that is committing, that all its replicas
 //! are in error with, whose rows the stream still has, and whose rows nobody serves *in any state that can be reached
@@ -152,7 +155,7 @@ impl FuzzVariant {
 ///
 /// The first violation, with its timeline.
 pub fn commit_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Box<Finding>> {
-    let (limits, at_once) = (controller::Limits::default(), server_limits(data));
+    let (limits, at_once) = (world_of(data).controller_limits(), server_limits(data));
     match variant {
         FuzzVariant::Verified => walk(Controller::new(limits), Server::new(at_once), None, data),
         FuzzVariant::Without(guards) => {
@@ -206,7 +209,7 @@ fn world_of(data: &[u8]) -> Scope {
         permits: None,
         is_prompt: false,
         strays: is_set(data, 4, 3),
-        repairs_offline: false,
+        repairs_offline: is_set(data, 4, 6),
         resets: false,
         budget: budget(data),
         goal: Some(Goal::Settled),
@@ -264,8 +267,9 @@ fn walk<V: Guards<Guard>>(
 
 /// Whether the goal can be reached whatever happens.
 fn has_goal(scope: &Scope) -> bool {
-    let budget = &scope.budget;
-    !scope.is_ordered && (budget.deaths == 0 || budget.expiries == 0)
+    let Budget { deaths, expiries, breaks, .. } = scope.budget;
+    let may_stay_away = expiries == 0 && (breaks == 0 || scope.repairs_offline);
+    !scope.is_ordered && (deaths == 0 || may_stay_away)
 }
 
 /// What is broken.
@@ -449,11 +453,15 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         Ok(false)
     }
 
-    /// Whatever waits has waited long enough, and periodic tasks begin.
+    /// Whatever waits has waited long enough, and periodic tasks begin. Not those while somebody still waits for a copy:
+    /// that takes minutes, and they run each hour at most (dossier 8, 9). Otherwise replicas in error might be reset in
+    /// turn for ever, never all of them in error at once, and nobody would read the segment again.
     fn time_passes(&mut self, pick: usize) -> Result<(), Breach> {
         let picked = pick % self.world.servers.len();
         let mut waits = self.enabled();
+        let somebody_waits = waits.iter().any(|action| matches!(action, Action::GiveUp(..)));
         waits.retain(|action| match action {
+            Action::Begin(..) if somebody_waits => false,
             Action::Begin(_, Task::Validate(_), _) => true,
             Action::Begin(_, _, pick) => usize::from(*pick) == picked,
             Action::Stop(..) => false,

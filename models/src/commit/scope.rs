@@ -174,7 +174,6 @@ impl Scope {
         server::Limits {
             max_jobs: self.jobs.unwrap_or(limits.max_jobs),
             max_builds: self.permits.unwrap_or(limits.max_builds),
-            ..limits
         }
     }
 

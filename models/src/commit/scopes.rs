@@ -512,6 +512,15 @@ fn ours() -> Vec<Scope> {
             ))
         },
         Scope {
+            mode: Mode::Blocking,
+            repairs_offline: true,
+            ..single(base(
+                "broken-dead",
+                "A consumer breaks while the other server stays away, and the validator has it consume again.",
+                Budget { breaks: 1, server_crashes: 1, deaths: 1, ..NONE },
+            ))
+        },
+        Scope {
             two_names: true,
             ..single(base(
                 "two-names-leader",
