@@ -162,7 +162,7 @@ impl Guard {
                 "Whoever writes the ideal state lists no second segment of a partition and sequence."
             }
             Self::WinnerOnly => {
-                "Only the winner, at the offset that it won with, may start a commit."
+                "Only the winner, at the offset that it won with, may start a commit, and nobody else may end it."
             }
             Self::OwnObject => {
                 "Each attempt writes an object of its own, and the compare-and-set of the record alone makes it the segment's."

@@ -20,7 +20,7 @@
 //! | rule | verified | upstream in August 2026 |
 //! |---|---|---|
 //! | [`Rule::UploadedIsDone`] | a segment that was replaced is committed | the same, since #15062 |
-//! | [`Rule::WinnerStarts`] | a start by another than the winner is answered HOLD | anybody starts, at its own offset (R4) |
+//! | [`Rule::WinnerStarts`] | a start by another than the winner is answered HOLD, an end by another FAILED, and the commit goes on | anybody starts, at its own offset (R4), and anybody's end aborts the commit |
 //! | [`Rule::KeepFromRecord`] | before KEEP during a commit metadata is read | the machine's memory is enough (N2) |
 //! | [`Rule::ResumeCommit`] | COMMITTING in metadata: KEEP, CATCH_UP and the end of the commit go on from there | all begins again and fails for ever (R5, R8) |
 //! | [`Rule::WinnerAsksAgain`] | a winner that comes back elsewhere: HOLD | DISCARD: if it goes so with every replica, nobody ever commits |
@@ -118,7 +118,7 @@ impl Completion {
         match message.kind {
             Kind::Consumed(reason) => self.consumed(phase, message, reason),
             Kind::CommitStart => self.start(phase, message),
-            Kind::CommitEnd => end::take(phase, message),
+            Kind::CommitEnd => self.end(phase, message),
             Kind::Extend { extra_s } => self.extend(phase, message, extra_s),
             Kind::Stopped => stopped::take(phase, message),
             Kind::BuildFailed { rows } => failure::lower(Some(phase), message, rows),

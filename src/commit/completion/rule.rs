@@ -5,7 +5,8 @@
 pub enum Rule {
     /// A segment that was replaced by an upload counts as committed (C1; upstream since #15062).
     UploadedIsDone,
-    /// Only the winner may start a commit (R4). Upstream looks at the winner's offset alone, and takes anybody's.
+    /// Only the winner may start a commit, or end it (R4). Upstream looks at the winner's offset alone, takes anybody's
+    /// start, and aborts the commit at anybody's end.
     WinnerStarts,
     /// KEEP is answered only if metadata, read for this message, ends the segment at the sender's offset (N2).
     /// Upstream compares with what the machine remembers.
