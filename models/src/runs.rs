@@ -209,6 +209,7 @@ pub fn unnoticed<P: Protocol>(guards: &[P::Guard]) -> String {
     let mut covers: Vec<_> = guards.iter().flat_map(|guard| covered_by::<P>(*guard)).collect();
     covers.sort_unstable();
     covers.dedup();
+    covers.retain(|cover| !guards.contains(cover));
     let names: Vec<_> = covers.iter().map(|guard| P::guard_name(*guard)).collect();
     match names.as_slice() {
         [] if guards.iter().all(|guard| P::is_second_line(*guard)) => {

@@ -207,7 +207,7 @@ impl Guard {
                 "A copy is built only from all rows of its range; rows that the stream has no more are recorded as lost."
             }
             Self::GapByAll => {
-                "Rows are recorded as lost only after every listed replica has said that it cannot supply them."
+                "Rows are recorded as lost only after every listed replica has said that it cannot supply the whole range."
             }
             Self::CutAtEnd => "A replica past the end can still cut there and build.",
             Self::KeepMemory => {

@@ -113,7 +113,9 @@ impl Property {
             Self::NoLostUpdate => {
                 "R7: metadata of a completed segment is not replaced by something made from what was there before."
             }
-            Self::TrueLoss => "R9: rows are recorded as lost only if nobody has them any more.",
+            Self::TrueLoss => {
+                "R9: rows are recorded as lost only if no server has the whole range any more."
+            }
             Self::FilledInOrder => {
                 "C15: a segment of an ordered table is not filled from the stream after a later one has begun, unless the operator says so."
             }

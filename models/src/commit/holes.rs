@@ -149,8 +149,9 @@ pub const HOLES: [Hole; 22] = [
         "R14",
         DelayTold,
         "The reset of a dead server fails and ends the run, so that later segments in error have no turn. \
-         Not for ever: the replicas that are there were reset before, and a run that finds them waiting \
-         rather than in error goes on (`models/tests/commit.rs`).",
+         The replicas that are there were reset before, and a run that finds them waiting rather than in \
+         error goes on (`models/tests/commit.rs`): a delay. If they are in error again whenever the run \
+         comes, as after N1, where nobody can download, the later segments wait for ever.",
     ),
     hole(
         "N1",

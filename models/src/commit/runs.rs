@@ -131,7 +131,8 @@ impl Protocol for Commit {
                 explore_roles(controller, Server::weakened(servers, kept), run, manner)
             }
             Variant::Upstream(release) => {
-                explore_roles(release.controller(), release.server_within(servers), run, manner)
+                let controller = release.controller().within(controllers);
+                explore_roles(controller, release.server_within(servers), run, manner)
             }
         }
     }

@@ -81,7 +81,9 @@ impl<V: Guards<Guard>> Model<V> {
     ) -> Option<ServerOutcome> {
         let left = &world.left;
         let role = world.servers[usize::from(at)].role.as_ref()?;
-        if !role.is_of_job(number) || left.expiries > 0 || left.failures > 0 {
+        // Nor is it where builds contend for permits.
+        let is_shared = self.scope.permits.is_some();
+        if !role.is_of_job(number) || is_shared || left.expiries > 0 || left.failures > 0 {
             return None;
         }
         match effect {

@@ -143,7 +143,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R3"], &[BatchApart, DoneAgain], "batch", OwnFailure),
         (&["N5", "C8"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
         (&["R4", "N2"], &[WinnerOnly, EndFromMetadata, MatchRange], "slow-lost", OneEnd),
-        (&["R10", "R14"], &[ResetErrorOnly, KeepMemory], "slow-lost", CopyKept),
+        (&["R10"], &[ResetErrorOnly, KeepMemory], "slow-lost", CopyKept),
         (&["R11", "C20"], &[CutAtEnd, KeepMemory], "crash-early", CopyKept),
         (&["C1"], &[UploadedIsDone, OwnObject], "late-rewrite", RightObject),
         (&["R5", "C3"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),

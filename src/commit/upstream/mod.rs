@@ -16,8 +16,11 @@
 //! the validator's own write included (N5): so every release keeps [`Guard::OneHead`].
 //!
 //! Left out, as no scope here can tell: lease extension, brokers, the `committingSegments` list, partial upsert beyond its
-//! order, topics of a table with several streams, offset auto-reset, the optional repair of single OFFLINE replicas,
-//! clean-up of temporary objects.
+//! order, topics of a table with several streams, clean-up of temporary objects. Offset auto-reset and the repair of single
+//! OFFLINE replicas are options here as there, off by default.
+//!
+//! *Our reading*, where the dossier says otherwise or nothing: a server that has as many reingestions as it may answers 429,
+//! as #14920 describes it (dossier 10.2: the later tree queues them); that a segment is completed already is answered 409.
 //!
 //! Group commit (R3) came with #13976, in September 2024, and was on by default ever since (#16819): so every release
 //! lacks [`Guard::BatchApart`]. *Our reading* for [`Release::Blocking`], which is the last state before #14741. Here it is
