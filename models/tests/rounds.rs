@@ -10,10 +10,13 @@ use surehold_models::explore::{
     Fairness, Judged, Kind, NO_ENDLESS_ROUND, Options, Verdict, explore,
 };
 
+/// Which classes a run is fair to.
+type Fair = fn(u8) -> bool;
+
 /// The model, with fairness to those classes alone that pass.
 struct Unfair {
     model: Model<Ours<Verified>>,
-    is_fair_to: fn(u8) -> bool,
+    is_fair_to: Fair,
 }
 
 impl stateright::Model for Unfair {
@@ -63,7 +66,7 @@ impl Judged for Unfair {
     }
 }
 
-fn verdict(scope: &str, is_fair_to: fn(u8) -> bool) -> (Verdict, usize) {
+fn verdict(scope: &str, is_fair_to: Fair) -> (Verdict, usize) {
     let scope = verdicts::scope(scope).expect("a scope");
     let unfair = Unfair { model: Model::new(&Ours(Verified), &scope), is_fair_to };
     let report = explore(&unfair, &Options { rounds: true, ..Options::default() });
@@ -76,7 +79,7 @@ fn verdict(scope: &str, is_fair_to: fn(u8) -> bool) -> (Verdict, usize) {
 }
 
 /// A process and the classes of its operations, eight each: the only compactor, and the cleaner after two of them.
-const CRUCIAL: [(&str, fn(u8) -> bool); 2] =
+const CRUCIAL: [(&str, Fair); 2] =
     [("crash", |class| class >= 8), ("endless-clean-up", |class| !(16..24).contains(&class))];
 
 #[test]
