@@ -9,7 +9,7 @@
 use std::hash::Hash;
 
 use surehold::Verified;
-use surehold::commit::{Controller, Server, controller, server};
+use surehold::commit::{Controller, Server};
 use surehold_models::explore::{
     Judged, Options, Verdict, agree, agree_exact, explore, second_opinion,
 };
@@ -80,9 +80,9 @@ fn of_rebalance(at_most: u64) -> Vec<(&'static str, impl Both)> {
 fn of_commit(at_most: u64) -> Vec<(&'static str, impl Both)> {
     let runs = commit::verdicts::verified(Tier::Ci).into_iter();
     let chosen = runs.filter(|run| is_chosen(run.scope.name, at_most));
-    let model = |run: &_| {
-        let controller = Controller::new(controller::Limits::default());
-        let server = Server::new(server::Limits::default());
+    let model = |run: &commit::runs::Run| {
+        let controller = Controller::new(run.scope.controller_limits());
+        let server = Server::new(run.scope.server_limits());
         commit::runs::model(controller, server, run, &Manner::default())
     };
     chosen.map(|run| (run.scope.name, model(&run))).collect()
