@@ -92,6 +92,7 @@ fn witness<F: Fleet>(witness: Witness) -> Named<Model<F>> {
         "a cleaner acts on a plan that is gone while another is there" => StaleCleaner,
         "a parent is marked of a plan with an empty partition" => EmptyProven,
         "a worker crashed between its block and its marker" => CrashedAfterBlock,
+        "a marker is left whose plan is gone" => MarkersLeft,
         "a cleaner crashed between a plan and its markers" => CrashedWhileCleaning,
         "a fault has struck a plan of which some partitions have a result and others have none" => HalfDoneAfterFault,
         "a listing of plans failed while a plan was there" => PlanUnread,

@@ -327,6 +327,8 @@ pub enum Witness {
     EmptyProven,
     /// A result is there, and its marker is still the claim of a life before.
     CrashedAfterBlock,
+    /// A marker is left whose plan is gone.
+    MarkersLeft,
     /// A cleaner has started again, and markers are there whose plan is gone.
     CrashedWhileCleaning,
     /// The fault is spent, and some partitions of a plan have a result and others have none.

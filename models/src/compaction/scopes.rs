@@ -572,7 +572,7 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             prefix: DONE,
-            witnesses: &[Witness::ParentMarked],
+            witnesses: &[Witness::ParentMarked, Witness::MarkersLeft],
             split_above_bytes: ONE_PARTITION,
             beats: false,
             faults: ENDLESS,
@@ -585,7 +585,7 @@ fn ours() -> Vec<Scope> {
             prefix: DONE,
             compactors: 1,
             cleaners: 2,
-            witnesses: &[Witness::ParentMarked],
+            witnesses: &[Witness::ParentMarked, Witness::TwoCleanersOnePlan],
             split_above_bytes: ONE_PARTITION,
             beats: false,
             faults: ENDLESS,

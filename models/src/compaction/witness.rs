@@ -94,6 +94,9 @@ impl<F: Fleet> Model<F> {
                     && self.is_of_an_earlier_life(world, marker)
                     && results(store).any(|by| by.plan == marker.plan && by.partition == partition)
             }),
+            Witness::MarkersLeft => {
+                markers(store).any(|(_, marker)| store.plan(marker.plan).is_none())
+            }
             Witness::CrashedWhileCleaning => {
                 let restarted = world.processes.iter().any(|actor| {
                     matches!(&actor.role, RoleState::Cleaner(state) if state.incarnation() > 0)

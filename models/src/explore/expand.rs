@@ -103,18 +103,19 @@ impl<'a, M: Judged> Expander<'a, M> {
             fresh: Vec::with_capacity(states.len()),
         };
         let mut actions = Vec::new();
-        for state in &states {
+        // Each is dropped as soon as it is expanded: the next one's successors then take its place in the cache.
+        for state in states {
             let before = batch.edges.len();
-            self.model.actions(state, &mut actions);
+            self.model.actions(&state, &mut actions);
             for action in actions.drain(..) {
-                let is_free = judges_edges && self.is_free(state, &action);
-                let class = self.class(state, &action);
-                let Some(next) = self.model.next_state(state, action) else { continue };
+                let is_free = judges_edges && self.is_free(&state, &action);
+                let class = self.class(&state, &action);
+                let Some(next) = self.model.next_state(&state, action) else { continue };
                 let target = self.target(next, &visited, &mut batch.fresh);
                 batch.edges.push(Edge { target, is_free, class });
             }
             let edges = (batch.edges.len() - before) as u32;
-            let is_deadlock = edges == 0 && !self.model.may_stop(state);
+            let is_deadlock = edges == 0 && !self.model.may_stop(&state);
             batch.sources.push(Source { edges, is_deadlock });
         }
         batch
