@@ -182,3 +182,39 @@ fn line(of_scope: &[Row]) -> String {
         bytes
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(states: u64, unique_states: u64, verdict: &str) -> Row {
+        Row {
+            scope: "crash".into(),
+            engine: "own".into(),
+            threads: 1,
+            verdict: verdict.into(),
+            states,
+            unique_states,
+            seconds: 2.0,
+            states_per_second: states as f64 / 2.0,
+            bytes_per_unique_state: None,
+        }
+    }
+
+    #[test]
+    fn only_engines_that_tell_the_same_story_are_compared() {
+        let same = || row(10, 4, "verified");
+        assert!(is_agreed(&[same(), same(), same()]));
+        assert!(!is_agreed(&[same(), same(), row(10, 5, "verified")]));
+        assert!(!is_agreed(&[same(), row(11, 4, "verified"), same()]));
+        let broken = || row(10, 4, "violated: no-sample-lost");
+        assert!(!is_agreed(&[broken(), broken(), broken()]));
+    }
+
+    #[test]
+    fn ratios_are_those_to_the_first_engine() {
+        let rows = [row(10, 4, "verified"), row(30, 4, "verified")];
+        assert!(line(&rows[..1]).contains("1.0x"));
+        assert!(line(&rows).contains("3.0x"));
+    }
+}
