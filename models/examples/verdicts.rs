@@ -1,7 +1,7 @@
 //! Renews or checks what is committed of the verdicts.
 //!
 //! `verdicts renew` runs every documented run, writes `models/goldens/verdicts.json` and renews the tables of
-//! the README; `verdicts renew PROTOCOL` runs those of one protocol and keeps the others. `verdicts check` runs them
+//! the README and of `docs/`; `verdicts renew PROTOCOL` runs those of one protocol and keeps the others. `verdicts check` runs them
 //! and fails if anything differs from what is committed. `verdicts compare FILE` does so with what
 //! `surehold check --format json` has written, and runs nothing. `verdicts beyond` runs what is too large for every
 //! check, one after the other with 12 GiB and ten minutes each, and writes `models/goldens/beyond.json`.
@@ -15,7 +15,7 @@ use serde_json::Value;
 use surehold_models::everything;
 use surehold_models::explore::Options;
 use surehold_models::rebalance::runs::Rebalance;
-use surehold_models::report::{Row, renew};
+use surehold_models::report::{PAGES, Row, renew};
 use surehold_models::runs::{Manner, Protocol as _, SharedRun, limited_to};
 
 #[global_allocator]
@@ -40,10 +40,12 @@ fn main() -> ExitCode {
         Some("renew") => {
             std::fs::create_dir_all(root().join("models/goldens")).expect("goldens can be written");
             std::fs::write(golden, text).expect("goldens can be written");
-            let readme = root().join("README.md");
-            let old = std::fs::read_to_string(&readme).expect("there is a README");
-            let new = renew(&old, &rows, &beyond()).expect("the README has a place for each table");
-            std::fs::write(readme, new).expect("the README can be written");
+            let read = |page| std::fs::read_to_string(root().join(page)).expect("there is a page");
+            let old = PAGES.map(read);
+            let new = renew(&old, &rows, &beyond()).expect("each table has its place");
+            for (page, text) in PAGES.iter().zip(new) {
+                std::fs::write(root().join(page), text).expect("a page can be written");
+            }
             ExitCode::SUCCESS
         }
         Some("check") => {

@@ -399,12 +399,33 @@ const PARTS: [[&str; 3]; 4] = [
     ["mutants", "mutants-rebalance", "mutants-commit"],
 ];
 
-/// The README with each generated part renewed, from the verdicts of every check and of what is beyond. A part lies between `<!-- NAME -->` and `<!-- end NAME -->`.
+/// The pages that have generated parts, from the root of the repository.
+pub const PAGES: [&str; 4] =
+    ["README.md", "docs/compaction.md", "docs/rebalance.md", "docs/commit.md"];
+
+/// The pages with each generated part renewed, from the verdicts of every check and of what is beyond. A part lies
+/// between `<!-- NAME -->` and `<!-- end NAME -->`, in exactly one of them.
 ///
 /// # Errors
 ///
-/// The name of the part that has no place in the text.
-pub fn renew(readme: &str, rows: &[Row], beyond: &[Row]) -> Result<String, &'static str> {
+/// The name of a part that has no place in the pages, or more than one.
+pub fn renew(pages: &[String], rows: &[Row], beyond: &[Row]) -> Result<Vec<String>, &'static str> {
+    let mut pages = pages.to_vec();
+    for (name, table) in parts(rows, beyond) {
+        let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end {name} -->"));
+        let places = pages.iter().map(|page| page.matches(&open).count()).sum::<usize>();
+        let page = pages.iter_mut().find(|page| page.contains(&open)).ok_or(name)?;
+        let from = page.find(&open).ok_or(name)? + open.len();
+        let to = page[from..].find(&close).ok_or(name)? + from;
+        if places > 1 {
+            return Err(name);
+        }
+        page.replace_range(from..to, &table);
+    }
+    Ok(pages)
+}
+
+fn parts(rows: &[Row], beyond: &[Row]) -> Vec<(&'static str, String)> {
     let all = [rows, beyond].concat();
     let mut parts = vec![
         ("timelines", timelines(rows)),
@@ -425,14 +446,7 @@ pub fn renew(readme: &str, rows: &[Row], beyond: &[Row]) -> Result<String, &'sta
         parts.push((guards, guard_table(protocol)));
         parts.push((mutants, mutant_table(rows, protocol)));
     }
-    let mut text = readme.to_string();
-    for (name, table) in parts {
-        let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end {name} -->"));
-        let from = text.find(&open).ok_or(name)? + open.len();
-        let to = text[from..].find(&close).ok_or(name)? + from;
-        text.replace_range(from..to, &table);
-    }
-    Ok(text)
+    parts
 }
 
 fn thousands(number: u64) -> String {

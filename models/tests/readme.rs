@@ -1,10 +1,10 @@
-//! The README's tables are those of the committed verdicts and of the code.
+//! The tables of the README and of `docs/` are those of the committed verdicts and of the code.
 #![cfg(feature = "checker")]
 
 use surehold::commit::Guard;
 use surehold_models::commit::keys;
 use surehold_models::everything::documented;
-use surehold_models::report::{Row, renew};
+use surehold_models::report::{PAGES, Row, renew};
 use surehold_models::runs::AnyRun as _;
 
 fn committed() -> Vec<Row> {
@@ -39,13 +39,27 @@ fn what_is_beyond_every_check_has_a_committed_verdict_and_none_is_unexpected() {
 
 #[test]
 fn tables_are_current() {
-    let readme = include_str!("../../README.md");
-    let renewed =
-        renew(readme, &committed(), &beyond()).expect("the README has a place for each table");
-    assert!(
-        renewed == readme,
-        "run `cargo run --release -p surehold-models --example verdicts -- renew`"
-    );
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let pages = PAGES.map(|page| std::fs::read_to_string(root.join(page)).expect(page));
+    let renewed = renew(&pages, &committed(), &beyond()).expect("each table has its place");
+    for (page, (old, new)) in PAGES.iter().zip(pages.iter().zip(&renewed)) {
+        assert!(
+            old == new,
+            "{page}: run `cargo run --release -p surehold-models --example verdicts -- renew`"
+        );
+    }
+}
+
+#[test]
+fn a_table_without_a_place_or_with_two_is_refused() {
+    let parts = |pages: &[&str]| {
+        let pages: Vec<String> = pages.iter().map(ToString::to_string).collect();
+        renew(&pages, &[], &[])
+    };
+    assert_eq!(parts(&["", ""]), Err("timelines"));
+    let place = "<!-- timelines -->\n<!-- end timelines -->\n";
+    assert_eq!(parts(&[place, place]), Err("timelines"));
+    assert_eq!(parts(&[place, ""]), Err("holes-commit"));
 }
 
 /// Each case and hole of commit names a guard whose removal, alone or with as few others as it takes, is a committed

@@ -22,7 +22,7 @@
 //! This is a change on the servers' side as well. Stock historicals send neither stamps nor the fence of a
 //! poll, so a coordinator of this kind takes none of their views and decides nothing. With servers that do send
 //! them and refuse nothing, it holds while no request is late or repeated, no server flaps or starts again and
-//! one leader leads; the checker's word on it is in the README.
+//! one leader leads; the checker's word on it is in `docs/rebalance.md`.
 //!
 //! # Time
 //!
