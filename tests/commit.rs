@@ -277,9 +277,8 @@ fn a_segment_that_is_not_committing_takes_no_reingestion() {
 fn a_gap_is_recorded_after_everybody_was_asked() {
     let gap = Range { start: 100, end: 104 };
     let order = |server| {
-        let range = Range { start: 100, end: 110 };
-        let order = Order { server, segment: segment(0), body: Tell::Supply(range) };
-        ControllerEffect::Call(order)
+        let body = Tell::Exceed(copy(vec![gap]).rows);
+        ControllerEffect::Call(Order { server, segment: segment(0), body })
     };
     let mut leader = Leader::elected();
     leader.hear(S0, Ask::Reingested { copy: copy(vec![gap]), stored: stored() });
@@ -435,6 +434,80 @@ fn concurrent_reingestions_conflict_or_are_too_many() {
 }
 
 /// Reads exactly the range, and knows what was missing; the permit is given back whatever happens.
+/// R9: the stream may have forgotten what a replica in error still has in memory.
+#[test]
+fn a_job_begins_with_the_rows_in_memory() {
+    let mut replica = Replica::started(1);
+    let id = segment(0);
+    replica.take(ServerEvent::Transition(id, ReplicaState::Consuming));
+    replica.end(ServerOutcome::Record(Some(open())));
+    for offset in 100..104 {
+        assert_eq!(replica.end(ServerOutcome::Row(offset)), [ServerEffect::Fetch(id, offset + 1)]);
+    }
+    let shown = replica.take(ServerEvent::Break(id));
+    assert_eq!(shown[0], ServerEffect::Show(id, ReplicaState::Error));
+    let exceeds = |replica: &mut Replica, missing: &[Range]| {
+        let rows = Rows { range: Range { start: 100, end: 110 }, missing: missing.to_vec() };
+        let order = Order { server: S0, segment: id, body: Tell::Exceed(rows) };
+        let event = ServerEvent::Received { caller: controller(), order, attempt: 0 };
+        match replica.take(event).as_slice() {
+            [ServerEffect::Report(to, Report::Supplies(supplies))] if *to == controller() => {
+                *supplies
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let gap = |start, end| Range { start, end };
+    // It has 100 to 103, and the stream whatever comes behind the last gap.
+    assert!(exceeds(&mut replica, &[gap(100, 104)]));
+    assert!(exceeds(&mut replica, &[gap(102, 105)]));
+    assert!(!exceeds(&mut replica, &[gap(104, 106)]));
+    // Each has what the other has not.
+    assert!(!exceeds(&mut replica, &[gap(100, 101), gap(105, 106)]));
+    assert!(!exceeds(&mut replica, &[]));
+    assert_eq!(replica.reingest(0), [ServerEffect::ReadRecord(id)]);
+    let asks = replica.end(ServerOutcome::Record(Some(committing())));
+    assert_eq!(asks, [ServerEffect::Fetch(id, 104), answers(ReingestStatus::Accepted)]);
+}
+
+/// Against sets of offsets, for all rows of up to four offsets.
+#[test]
+fn rows_improve_on_a_copy_if_they_have_all_of_it_and_more() {
+    use std::collections::BTreeSet;
+    let range = Range { start: 10, end: 14 };
+    let rows_of = |bits: u32, len: u64| {
+        let mut rows = Rows::from(range.start);
+        for at in (0..len).filter(|at| bits & (1 << at) != 0) {
+            rows.read(range.start + at);
+        }
+        rows.skip_to(range.start + len);
+        rows
+    };
+    let set = |rows: &Rows| -> BTreeSet<u64> {
+        let gaps = rows.gaps(range);
+        let is_missing = |at: &u64| gaps.iter().any(|gap| gap.start <= *at && *at < gap.end);
+        (range.start..range.end).filter(|at| !is_missing(at)).collect()
+    };
+    let mut improved = 0;
+    for (copy, own, len) in (0..16)
+        .flat_map(|copy| (0..16).map(move |own| (copy, own)))
+        .flat_map(|(copy, own)| (0..=4).map(move |len| (copy, own, len)))
+    {
+        let (copy, own) = (rows_of(copy, 4), rows_of(own, len));
+        for first in 9..=15 {
+            let both: BTreeSet<u64> = set(&own).into_iter().chain(first.max(10)..14).collect();
+            let more = both.is_superset(&set(&copy)) && both != set(&copy);
+            assert_eq!(
+                own.improves(range, &copy.gaps(range), first),
+                more,
+                "{copy:?} {own:?} {first}"
+            );
+            improved += u32::from(more);
+        }
+    }
+    assert!(improved > 100, "{improved}");
+}
+
 #[test]
 fn a_job_reads_the_range_and_reports_its_gap() {
     let record = Record { end: Some(103), ..committing() };

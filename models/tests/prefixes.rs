@@ -38,6 +38,22 @@ fn each_run_begins_where_its_scope_says() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
+/// So of commit, whose scopes begin with moves of a scenario.
+#[test]
+fn each_scope_of_commit_begins_where_it_says() {
+    use surehold::commit::{Controller, Server};
+    use surehold_models::commit::{model::Model, scopes};
+    let begun: Vec<_> = scopes::all().into_iter().filter(|scope| !scope.begun.is_empty()).collect();
+    assert!(!begun.is_empty());
+    for scope in begun {
+        let controller = Controller::new(scope.controller_limits());
+        let server = Server::new(scope.server_limits());
+        let beginning = Model::new(controller, server, &scope).beginning();
+        assert_eq!(beginning.unreached, None, "{}", scope.name);
+        assert_eq!(beginning.world.left, scope.budget, "{}", scope.name);
+    }
+}
+
 /// That a parent is marked shows only that the model does not idle.
 #[test]
 fn each_scope_names_the_combination_that_it_is_for() {

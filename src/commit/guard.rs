@@ -49,6 +49,8 @@ pub enum Guard {
     WholeRange,
     /// `gap-by-all`
     GapByAll,
+    /// `own-rows`
+    OwnRows,
     /// `cut-at-end`
     CutAtEnd,
     /// `keep-memory`
@@ -69,7 +71,7 @@ pub enum Guard {
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -92,6 +94,7 @@ impl Guard {
         Self::InOrder,
         Self::WholeRange,
         Self::GapByAll,
+        Self::OwnRows,
         Self::CutAtEnd,
         Self::KeepMemory,
         Self::LocalFirst,
@@ -128,6 +131,7 @@ impl Guard {
             Self::InOrder => "in-order",
             Self::WholeRange => "whole-range",
             Self::GapByAll => "gap-by-all",
+            Self::OwnRows => "own-rows",
             Self::CutAtEnd => "cut-at-end",
             Self::KeepMemory => "keep-memory",
             Self::LocalFirst => "local-first",
@@ -207,7 +211,10 @@ impl Guard {
                 "A copy is built only from all rows of its range; rows that the stream has no more are recorded as lost."
             }
             Self::GapByAll => {
-                "Rows are recorded as lost only after every listed replica has said that it cannot supply the whole range."
+                "Rows are recorded as lost only after every listed replica has said that it cannot put together more."
+            }
+            Self::OwnRows => {
+                "A reingestion begins with the rows that its server has in memory: the stream may have forgotten them since."
             }
             Self::CutAtEnd => "A replica past the end can still cut there and build.",
             Self::KeepMemory => {
@@ -283,6 +290,7 @@ impl Guard {
             Self::InOrder => &["C15"],
             Self::WholeRange => &["R9"],
             Self::GapByAll => &["R9"],
+            Self::OwnRows => &["R9"],
             Self::CutAtEnd => &["R11", "C20"],
             Self::KeepMemory => &["R10", "R11"],
             Self::LocalFirst => &["N4", "C3"],

@@ -114,7 +114,7 @@ impl Property {
                 "R7: metadata of a completed segment is not replaced by something made from what was there before."
             }
             Self::TrueLoss => {
-                "R9: rows are recorded as lost only if no server has the whole range any more."
+                "R9: rows are recorded as lost only if no more of the range could be put together of what the stream still has and what one server has."
             }
             Self::FilledInOrder => {
                 "C15: a segment of an ordered table is not filled from the stream after a later one has begun, unless the operator says so."
@@ -275,18 +275,17 @@ pub enum Keeper<'a> {
     Down(&'a server::Durable),
 }
 
-impl Keeper<'_> {
+impl<'a> Keeper<'a> {
     /// Whether it has a whole copy of a record's range, in memory or on disk, but for rows recorded as lost. One
     /// that is not whole is no copy.
     #[must_use]
     pub fn holds(self, segment: SegmentId, record: &Record) -> bool {
-        self.holds_but(segment, record, &record.lost)
+        let Some(range) = record.range() else { return false };
+        self.rows(segment, range).any(|rows| rows.covers(range, &record.lost))
     }
 
-    /// So, but for these rows.
-    fn holds_but(self, segment: SegmentId, record: &Record, lost: &[Range]) -> bool {
-        let Some(range) = record.range() else { return false };
-        let whole = |rows: &Rows| rows.covers(range, lost);
+    /// The rows in memory, and those of a copy of this range on disk.
+    fn rows(self, segment: SegmentId, range: Range) -> impl Iterator<Item = &'a Rows> {
         let (durable, memory) = match self {
             Self::Running(state) => {
                 let replica = state.replica(segment);
@@ -295,7 +294,7 @@ impl Keeper<'_> {
             Self::Down(durable) => (durable, None),
         };
         let disk = durable.disk.get(&segment).map(|local| &local.copy.rows);
-        disk.is_some_and(|rows| rows.range == range && whole(rows)) || memory.is_some_and(whole)
+        memory.into_iter().chain(disk.filter(|rows| rows.range == range))
     }
 }
 
@@ -320,8 +319,9 @@ pub fn dropper<'a>(
     before.into_iter().position(holds)
 }
 
-/// R9: whether a loss is recorded that is none: the stream still has a row of it, or somebody has all rows.
-/// `first` is the first offset that the stream has.
+/// R9: whether a loss is recorded that is none: more could be put together of what the stream still has, or of that
+/// and what one server has. (What two servers have is not put together: of two choices neither of which has all that
+/// the other has, either may be made.) `first` is the first offset that the stream has.
 #[must_use]
 pub fn is_false_loss<'a>(
     segment: SegmentId,
@@ -331,10 +331,13 @@ pub fn is_false_loss<'a>(
     keepers: impl IntoIterator<Item = Option<Keeper<'a>>>,
 ) -> bool {
     let known = old.map_or(&[][..], |old| &old.lost);
-    let mut fresh = new.lost.iter().filter(|lost| !known.contains(lost)).peekable();
-    if fresh.peek().is_none() {
+    let Some(range) = new.range().filter(|_| new.lost.iter().any(|lost| !known.contains(lost)))
+    else {
         return false;
-    }
-    let holds = |keeper: Keeper<'a>| keeper.holds_but(segment, new, &[]);
-    fresh.any(|lost| lost.end > first) || keepers.into_iter().flatten().any(holds)
+    };
+    let kept = Rows { range, missing: new.lost.clone() };
+    let gaps = kept.gaps(range);
+    let improves = |rows: &Rows| rows.improves(range, &gaps, first);
+    improves(&Rows::from(range.start))
+        || keepers.into_iter().flatten().any(|it| it.rows(segment, range).any(improves))
 }

@@ -4,7 +4,7 @@
 //! completion protocol in names and JSON is in `wire`; this is what the transitions look at.
 
 use super::completion::Kind;
-use super::object::{Location, ObjectId, Offset, Range, Sealed, SegmentId, ServerId};
+use super::object::{Location, ObjectId, Offset, Range, Rows, Sealed, SegmentId, ServerId};
 use crate::machine::EffectId;
 
 /// Who waits for an answer: a process, and which of its effects.
@@ -52,7 +52,7 @@ pub enum Ask {
 }
 
 /// A controller asks a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Order {
     /// Whom.
@@ -64,7 +64,7 @@ pub struct Order {
 }
 
 /// What a controller asks of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Tell {
     /// Read the segment from the stream again.
@@ -73,6 +73,9 @@ pub enum Tell {
     Upload,
     /// Say whether you hold all rows of this range, in memory or on disk.
     Supply(Range),
+    /// Say whether you could put together more than these rows, of what you hold and of what the stream has from the
+    /// end of their last gap on.
+    Exceed(Rows),
 }
 
 /// What a server answers a controller.
@@ -90,7 +93,7 @@ pub enum Report {
     },
     /// There is no copy to store, or storing it failed.
     NotUploaded,
-    /// To [`Tell::Supply`].
+    /// To [`Tell::Supply`] and [`Tell::Exceed`].
     Supplies(bool),
 }
 

@@ -55,7 +55,7 @@ pub struct Range {
 }
 
 /// What a copy holds: the rows of a range, some of which may be missing because the stream had them no more.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rows {
     /// From where to where it was read.
@@ -92,6 +92,34 @@ impl Rows {
         let kept = self.missing.iter().filter(|range| range.start < end);
         let missing = kept.map(|range| Range { end: range.end.min(end), ..*range }).collect();
         Self { range: Range { end, ..self.range }, missing }
+    }
+
+    /// What of a range is not here, ascending, no two of which touch.
+    #[must_use]
+    pub fn gaps(&self, range: Range) -> Vec<Range> {
+        let before = Range { start: range.start, end: self.range.start };
+        let behind = Range { start: self.range.end, end: range.end };
+        let all = std::iter::once(before).chain(self.missing.iter().copied());
+        let mut gaps: Vec<Range> = Vec::new();
+        for gap in all.chain(std::iter::once(behind)) {
+            let gap = Range { start: gap.start.max(range.start), end: gap.end.min(range.end) };
+            match gaps.last_mut() {
+                _ if gap.start >= gap.end => {}
+                Some(last) if last.end >= gap.start => last.end = last.end.max(gap.end),
+                Some(_) | None => gaps.push(gap),
+            }
+        }
+        gaps
+    }
+
+    /// Whether more of a range could be put together of these rows, and of what a stream has from an offset on, than
+    /// lies outside of these gaps: everything that is there, and some row besides.
+    #[must_use]
+    pub fn improves(&self, range: Range, gaps: &[Range], first: Offset) -> bool {
+        let stream = Range { end: range.end.min(first), ..range };
+        let own = self.gaps(stream);
+        let inside = |gap: &Range| gaps.iter().any(|g| g.start <= gap.start && gap.end <= g.end);
+        own.iter().all(inside) && own != gaps
     }
 
     /// Whether it holds the whole of a range, which may be a part of its own; losses that are recorded count as

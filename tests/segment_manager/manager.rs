@@ -106,11 +106,11 @@ impl<V: Guards<Guard>> Manager<V> {
 
     /// No server has rows that the stream has not, and all of them read a segment again where they are asked to.
     fn report(&mut self, order: &Order) -> Report {
-        self.orders.push(*order);
-        let Order { segment, body, .. } = *order;
+        self.orders.push(order.clone());
+        let Order { segment, body, .. } = order.clone();
         match body {
             Tell::Reingest => Report::Reingest(ReingestStatus::Accepted),
-            Tell::Supply(_) => Report::Supplies(false),
+            Tell::Supply(_) | Tell::Exceed(_) => Report::Supplies(false),
             Tell::Upload => match self.uploads.get(&segment) {
                 Some(attempt) => {
                     let stored = ObjectId { segment, attempt: Some(*attempt) };

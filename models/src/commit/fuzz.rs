@@ -210,6 +210,7 @@ fn world_of(data: &[u8]) -> Scope {
         is_prompt: false,
         strays: is_set(data, 4, 3),
         repairs_offline: is_set(data, 4, 6),
+        begun: &[],
         resets: false,
         budget: budget(data),
         goal: Some(Goal::Settled),

@@ -14,6 +14,7 @@ mod judge;
 #[cfg(feature = "checker")]
 pub mod keys;
 pub mod model;
+mod prefix;
 pub mod reach;
 pub mod replay;
 #[cfg(feature = "checker")]

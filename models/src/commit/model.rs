@@ -148,9 +148,13 @@ impl<V: Guards<Guard>> Model<V> {
         }
     }
 
-    /// The one initial state: the first controller leads, and all replicas consume the first segment of each partition
-    /// that is not done yet.
+    /// The one initial state, after the moves with which the scope begins.
     pub fn start(&self) -> World {
+        if self.scope.begun.is_empty() { self.origin() } else { self.beginning().world }
+    }
+
+    /// The first controller leads, and all replicas consume the first segment of each partition that is not done yet.
+    fn origin(&self) -> World {
         let controllers = 1 + self.scope.budget.leaders;
         let servers = self.scope.servers;
         let mut world = World {
@@ -168,7 +172,7 @@ impl<V: Guards<Guard>> Model<V> {
         let mut context = Context::new(&mut tale);
         let _ = self.lead(&mut world, 0, ControllerEvent::Elected, &mut context);
         for at in 0..servers {
-            for id in self.begun() {
+            for id in self.at_first() {
                 let event = ServerEvent::Transition(id, self.is_at_first(id));
                 let _ = self.serve(&mut world, at, event, &mut context);
             }
@@ -179,7 +183,7 @@ impl<V: Guards<Guard>> Model<V> {
     }
 
     /// The segments that there are at the beginning.
-    fn begun(&self) -> impl Iterator<Item = SegmentId> + use<'_, V> {
+    fn at_first(&self) -> impl Iterator<Item = SegmentId> + use<'_, V> {
         let of = move |partition| {
             (0..=self.scope.done).map(move |sequence| self.scope.segment(partition, sequence))
         };
@@ -208,7 +212,7 @@ impl<V: Guards<Guard>> Model<V> {
             objects: Table::new(),
         };
         let servers = u16::from(self.scope.servers);
-        for id in self.begun() {
+        for id in self.at_first() {
             let start = u64::from(id.sequence) * self.scope.rows;
             let mut record = Record::starting_at(start, servers, self.scope.rows);
             if id.sequence < self.scope.done {
@@ -242,7 +246,7 @@ impl<V: Guards<Guard>> Model<V> {
 
     fn node(&self, at: u8) -> Node {
         let mut disk = Table::new();
-        for id in self.begun().filter(|id| id.sequence < self.scope.done) {
+        for id in self.at_first().filter(|id| id.sequence < self.scope.done) {
             let copy = self.done_copy(id.sequence);
             let attempt = u64::from(copy.crc.0);
             disk.insert(id, server::state::Local { copy, attempt });

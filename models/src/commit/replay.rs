@@ -89,7 +89,7 @@ fn server_limits(scenario: &Scenario) -> server::Limits {
 
 /// Why a move could not be made.
 #[derive(Clone, Debug)]
-struct Stop {
+pub(super) struct Stop {
     /// Guards that decided something in the very step.
     guards: Vec<String>,
     /// What stopped it, in a word.
@@ -112,13 +112,13 @@ impl Stop {
     }
 }
 
-type Made = Result<(), Stop>;
+pub(super) type Made = Result<(), Stop>;
 
 /// A line of work that has not ended after so many operations never will.
 const ENOUGH: usize = 200;
 
 #[derive(Clone)]
-struct Stage<V: Guards<Guard>> {
+pub(super) struct Stage<V: Guards<Guard>> {
     model: Model<V>,
     world: World,
     /// What happened in the step being played.
@@ -151,16 +151,7 @@ impl<V: Guards<Guard>> Stage<V> {
         model.reduce = false;
         model.minion = minion;
         model.judged.clear();
-        let mut stage = Self {
-            world: model.start(),
-            model,
-            lines: Vec::new(),
-            heard: Vec::new(),
-            broken: Vec::new(),
-            steps: Vec::new(),
-        };
-        stage.read_openings();
-        stage.lines.clear();
+        let mut stage = Self::at_start(model);
         for scene in &scenario.steps[..steps] {
             let mut stop = None;
             for (_, what) in &scene.moves {
@@ -186,7 +177,22 @@ impl<V: Guards<Guard>> Stage<V> {
         stage
     }
 
-    fn act(&mut self, what: Move) -> Made {
+    /// At the beginning of a model's scope.
+    pub(super) fn at_start(model: Model<V>) -> Self {
+        let world = model.start();
+        let (lines, heard, broken, steps) = Default::default();
+        let mut stage = Self { model, world, lines, heard, broken, steps };
+        stage.read_openings();
+        stage.lines.clear();
+        stage
+    }
+
+    /// Where it is, and what was told.
+    pub(super) fn into_parts(self) -> (World, Vec<Line>) {
+        (self.world, self.lines)
+    }
+
+    pub(super) fn act(&mut self, what: Move) -> Made {
         match what {
             Move::Consume(at, segment, end) => self.consume(at, segment, end),
             Move::Stop(at, segment) => self.happen(Action::Stop(at, segment)),

@@ -188,13 +188,14 @@ fn explore_roles<V: Guards<Guard>>(
     }
 }
 
-/// Tells a path.
+/// Tells a path, with what has happened before the scope begins.
 pub fn story<V: Guards<Guard>>(
     model: &Model<V>,
     states: &[World],
     actions: &[Action],
 ) -> Vec<Step> {
-    let mut steps = Vec::new();
+    let before = model.beginning().lines.into_iter().map(|line| Step { step: 0, line });
+    let mut steps: Vec<_> = before.collect();
     for (at, (state, action)) in states.iter().zip(actions).enumerate() {
         let mut tale = Tale::told();
         let _ = model.apply(state, *action, &mut tale);

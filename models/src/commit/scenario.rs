@@ -446,9 +446,6 @@ fn check_names(outcome: &Outcome, steps: &[Scene]) -> Result<(), Unreadable> {
     }
 }
 
-/// How often whatever the steps need may happen.
-const OFTEN: u8 = 200;
-
 fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
     let moves = || steps.iter().flat_map(|step| &step.moves).map(|(_, read)| *read);
     let takeovers = moves().filter(|read| matches!(read, Move::TakeOver(_))).count();
@@ -479,24 +476,9 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         strays: false,
         repairs_offline: false,
         resets: false,
-        budget: Budget {
-            server_crashes: OFTEN,
-            deaths: OFTEN,
-            controller_crashes: OFTEN,
-            // As many as there are controllers but one.
-            leaders: takeovers.min(usize::from(OFTEN)) as u8,
-            losses: OFTEN,
-            misses: 0,
-            failures: OFTEN,
-            expiries: OFTEN,
-            delays: OFTEN,
-            rewrites: OFTEN,
-            toggles: OFTEN,
-            // No step asks for these.
-            breaks: 0,
-            pauses: 0,
-            retentions: 0,
-        },
+        begun: &[],
+        // As many leaders as there are controllers but one.
+        budget: Budget { leaders: takeovers.min(usize::from(u8::MAX - 1)) as u8, ..Budget::OFTEN },
         goal: None,
         tier: Tier::Ci,
     })
@@ -572,7 +554,8 @@ fn is_of(read: Move, world: &World) -> bool {
     is_there && (segment.minute == 0 || world.two_minutes)
 }
 
-fn read(text: &str) -> Option<Move> {
+/// The move that a text tells; `None` if it tells none.
+pub(super) fn read(text: &str) -> Option<Move> {
     let words = words(text);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {

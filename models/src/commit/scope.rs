@@ -64,6 +64,8 @@ pub struct Scope {
     pub repairs_offline: bool,
     /// Whether the segment after one that ends behind the stream begins at the stream's end.
     pub resets: bool,
+    /// What has happened before it begins: moves as in a scenario. They cost nothing of what may happen.
+    pub begun: &'static [&'static str],
     /// What may happen, and how often.
     pub budget: Budget,
     /// What must be reachable from everywhere.
@@ -112,6 +114,30 @@ pub enum Goal {
     Served,
     /// Everything is done, stored and served by all, and a segment is consumed.
     Settled,
+}
+
+impl Budget {
+    /// How often whatever a scenario or a beginning needs may happen.
+    const MANY: u8 = 200;
+
+    /// Whatever moves can be made of, as often as they need it; no other leader.
+    pub const OFTEN: Self = Self {
+        server_crashes: Self::MANY,
+        deaths: Self::MANY,
+        controller_crashes: Self::MANY,
+        leaders: 0,
+        losses: Self::MANY,
+        misses: 0,
+        failures: Self::MANY,
+        expiries: Self::MANY,
+        delays: Self::MANY,
+        rewrites: Self::MANY,
+        toggles: Self::MANY,
+        // No move asks for these.
+        breaks: 0,
+        pauses: 0,
+        retentions: 0,
+    };
 }
 
 impl Goal {
@@ -224,6 +250,9 @@ impl Scope {
             many => format!("{many} replicas"),
         };
         parts.push(format!("{replicas}; reads at once, the last segment opened at once"));
+        if !self.begun.is_empty() {
+            parts.push(format!("begun when {}", self.begun.join(", then ")));
+        }
         let counted = [
             (budget.server_crashes, "server crash"),
             (budget.deaths, "server that stays away"),

@@ -21,6 +21,18 @@ const NONE: Budget = Budget {
     retentions: 0,
 };
 
+/// S0 is to build, and S1 has given up catching up with one row of two.
+const PART_KEPT: &[&str] = &[
+    "S1 consumes seq 0 to 1",
+    "S0 consumes seq 0 to 2",
+    "S0 reports seq 0 for COMMIT",
+    "S0 starts to commit seq 0",
+    "C0 commits seq 0 for COMMIT_CONTINUE",
+    "S1 goes ONLINE with seq 0",
+    "S1 gives up seq 0",
+    "S1 gives up seq 0",
+];
+
 fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
     Scope {
         name,
@@ -45,6 +57,7 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         strays: false,
         repairs_offline: false,
         resets: false,
+        begun: &[],
         budget,
         goal: Some(Goal::Settled),
         tier: Tier::Ci,
@@ -217,6 +230,14 @@ fn ours() -> Vec<Scope> {
                 "All memory of a range of two rows is gone, replicas stop where they like, and clocks agree (R9, R11).",
                 Budget { server_crashes: 1, expiries: 1, ..NONE },
             )))
+        },
+        Scope {
+            begun: PART_KEPT,
+            ..base(
+                "part-kept",
+                "One replica has the first row of a range, the other loses all, and the stream forgets that row (R9).",
+                Budget { server_crashes: 1, expiries: 1, ..NONE },
+            )
         },
         early(base(
             "slow-lost",

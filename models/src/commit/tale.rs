@@ -280,6 +280,7 @@ fn of_controller(effect: &ControllerEffect) -> String {
                 Tell::Reingest => "to read the segment again",
                 Tell::Upload => "to store its copy",
                 Tell::Supply(_) => "whether it has all rows",
+                Tell::Exceed(_) => "whether it can put together more rows",
             };
             format!("asks {} {what} ({})", server_name(order.server.0), name(order.segment))
         }

@@ -104,9 +104,9 @@ pub fn mutants() -> Vec<Mutant> {
     use Guard::{
         AnyStatus, AskAgain, BatchApart, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata,
         EndGivenUp, GapByAll, InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange,
-        NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead, OwnObject, PermitBack, Rebuild,
-        Reingest, ResetErrorOnly, ResetErrors, RetryCommitting, RetryCompares, UploadedIsDone,
-        WholeRange, WinnerOnly,
+        NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead, OwnObject, OwnRows, PermitBack,
+        Rebuild, Reingest, ResetErrorOnly, ResetErrors, RetryCommitting, RetryCompares,
+        UploadedIsDone, WholeRange, WinnerOnly,
     };
     use Property::{
         Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
@@ -114,7 +114,7 @@ pub fn mutants() -> Vec<Mutant> {
         TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 32] = [
+    let noticed: [Row; 34] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
@@ -127,6 +127,8 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C5"], &[AskAgain], "back-elsewhere", Recoverable),
         (&["R9"], &[WholeRange], "crash-expiry", OneEnd),
         (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
+        (&["R9"], &[GapByAll], "part-kept", TrueLoss),
+        (&["R9"], &[OwnRows], "part-kept", Recoverable),
         (&["R11"], &[KeepMemory], "failed-early", CopyKept),
         (&["N3", "C8"], &[CreateIfAbsent], "three", NoLostUpdate),
         (&["N1", "C5"], &[ObjectBeforeDone], "blocking-dead", Served),

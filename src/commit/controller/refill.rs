@@ -95,12 +95,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     fn ask_next(&mut self, key: Key, refill: Refill, found: Found, mut left: Vec<ServerId>) {
-        let Some(range) = found.record.range() else {
-            return self.answer(refill.caller, Answer::Failed);
-        };
         match left.pop() {
             Some(server) => {
-                let order = Order { server, segment: key.0, body: Tell::Supply(range) };
+                let body = Tell::Exceed(refill.copy.rows.clone());
+                let order = Order { server, segment: key.0, body };
                 let stage = Stage::Asking(found, left);
                 self.refill_proceeds(key, refill, stage, Effect::Call(order));
             }

@@ -21,6 +21,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 let supplies = self.supplies(segment, range);
                 self.tell(Effect::Report(caller, Report::Supplies(supplies)));
             }
+            Tell::Exceed(rows) => {
+                let supplies = self.exceeds(segment, &rows);
+                self.tell(Effect::Report(caller, Report::Supplies(supplies)));
+            }
             Tell::Upload => self.upload_for(caller, segment, attempt),
             Tell::Reingest => self.reingest(caller, segment),
         }
@@ -32,6 +36,16 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let disk = self.state.durable.disk.get(&segment).map(|local| &local.copy.rows);
         memory.is_some_and(|rows| rows.covers(range, &[]))
             || disk.is_some_and(|rows| rows.range == range && rows.covers(range, &[]))
+    }
+
+    /// Whether a reingestion here, which begins with what is in memory, would bring more rows than these.
+    fn exceeds(&self, segment: SegmentId, rows: &Rows) -> bool {
+        let gaps = rows.gaps(rows.range);
+        let first = gaps.last().map_or(rows.range.start, |gap| gap.end);
+        let memory = self.state.replicas.get(&segment).and_then(|r| r.memory.as_ref());
+        let begins = |own: &&Rows| own.range.start == rows.range.start;
+        memory.filter(begins).is_some_and(|own| own.improves(rows.range, &gaps, first))
+            || !gaps.is_empty() && self.supplies(segment, rows.range)
     }
 
     fn upload_for(&mut self, caller: Caller<ControllerId>, segment: SegmentId, attempt: u64) {
@@ -144,8 +158,20 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             return ReingestStatus::Conflict;
         }
         let Some(end) = record.end else { return ReingestStatus::NotReady };
-        self.read_on(segment, Rows::from(record.start), end);
+        let rows = self.own_rows(segment, Range { start: record.start, end });
+        self.read_on(segment, rows, end);
         ReingestStatus::Accepted
+    }
+
+    /// What is in memory of it: the stream may have forgotten those rows since.
+    fn own_rows(&mut self, segment: SegmentId, range: Range) -> Rows {
+        let memory = self.state.replicas.get(&segment).and_then(|r| r.memory.as_ref());
+        let own = memory.filter(|rows| rows.range.start == range.start).map(|r| r.cut(range.end));
+        let own = own.filter(|rows| rows.range.end > range.start);
+        match own {
+            Some(rows) if self.judge.applies(Guard::OwnRows) => rows,
+            Some(_) | None => Rows::from(range.start),
+        }
     }
 
     fn read_on(&mut self, segment: SegmentId, rows: Rows, end: u64) {
