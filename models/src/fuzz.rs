@@ -145,6 +145,14 @@ pub struct Finding {
     pub shows: Option<&'static str>,
 }
 
+impl Finding {
+    /// How many events it takes.
+    #[must_use]
+    pub fn events(&self) -> usize {
+        self.timeline.last().map_or(0, |(number, _)| *number)
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "violated: {}", self.property)?;

@@ -11,6 +11,7 @@ pub mod compaction;
 pub mod everything;
 #[cfg(feature = "checker")]
 pub mod explore;
+pub mod found;
 pub mod fuzz;
 pub mod line;
 pub mod part;
@@ -19,5 +20,7 @@ pub mod rebalance;
 pub mod report;
 #[cfg(feature = "checker")]
 pub mod runs;
+pub mod shrink;
+pub mod targets;
 pub mod tier;
 mod walk;

@@ -8,6 +8,7 @@ mod check;
 mod coverage;
 mod engines;
 mod exit;
+mod fuzz_replay;
 mod json;
 mod list;
 mod mutants;
@@ -56,6 +57,10 @@ enum Command {
     /// Each engine explores each scope in a process of its own, without recoverability, which stateright does not
     /// judge, and without reduction. Exits 1 if they do not find the same states.
     Engines(engines::Engines),
+    /// Replay one input of a fuzz target, and tell what it shows
+    ///
+    /// Can make the input shorter, and keep it as a scenario. Exits 1 if it shows something.
+    FuzzReplay(fuzz_replay::FuzzReplay),
     /// List protocols, variants, guards, scopes and properties
     List(list::List),
     /// Replay reported races, step by step, against each variant
@@ -80,6 +85,7 @@ pub fn run() -> ExitCode {
     let result = match &cli.command {
         Command::Check(check) => check.run(),
         Command::Engines(engines) => engines.run(),
+        Command::FuzzReplay(replay) => replay.run(),
         Command::List(list) => list.run(),
         Command::Replay(replay) => replay.run(),
     };

@@ -62,7 +62,7 @@ impl Replay {
             writeln!(out, "  step {}: {says}", at + 1)?;
         }
         for replayed in &script.replays {
-            writeln!(out, "\n{}", paint.tint(Tone::Unsure, replayed.variant))?;
+            writeln!(out, "\n{}", paint.tint(Tone::Unsure, &replayed.variant))?;
             for (at, step) in replayed.steps.iter().enumerate() {
                 if self.variant.is_some() {
                     tell_step(out, paint, &script.steps, at, step)?;

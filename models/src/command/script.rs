@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::exit::Failure;
+use crate::found::{Found, Shown};
 use crate::line::Line;
 use crate::{commit, compaction, rebalance};
 
@@ -27,7 +28,7 @@ pub(super) struct Script {
 #[derive(Debug)]
 pub(super) struct Replayed {
     /// The variant.
-    pub(super) variant: &'static str,
+    pub(super) variant: String,
     /// Its steps.
     pub(super) steps: Vec<Played>,
     /// How it ended, line by line, and whether that is bad; `None` is neither.
@@ -60,12 +61,43 @@ pub(super) fn play(path: &Path, variant: Option<&str>) -> Result<Script, Failure
     let at = |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| at(&error))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| at(&error))?;
+    if value.get("walk").is_some() {
+        return of_walk(&text, variant).map_err(|error| at(&error));
+    }
     match value.get("protocol").and_then(Value::as_str) {
         Some("rebalance") => of_rebalance(&text, variant).map_err(|error| at(&error)),
         Some("commit") => of_commit(&text, variant).map_err(|error| at(&error)),
         Some("compaction") | None => of_compaction(&text, variant).map_err(|error| at(&error)),
         Some(other) => Err(at(&format!("there is no protocol {other}"))),
     }
+}
+
+/// What fuzzing found: a walk, which is told as one step.
+fn of_walk(text: &str, variant: Option<&str>) -> Result<Script, String> {
+    let found = Found::parse(text).map_err(|error| error.to_string())?;
+    let mut shown = found.replay().map_err(|error| error.to_string())?;
+    shown.retain(|shown| variant.is_none_or(|name| shown.subject.to_string() == name));
+    let replays: Vec<_> = shown.iter().map(told_of_walk).collect();
+    let told: Vec<_> = shown
+        .iter()
+        .map(|shown| serde_json::json!({ "variant": shown.subject.to_string(), "shows": shown.shows() }))
+        .collect();
+    let data = serde_json::json!({ "scenario": found.name, "replays": told });
+    let name = format!("{}: {}", found.name, found.title);
+    Ok(Script { name, story: found.story, steps: vec![found.walk.bytes], replays, data })
+}
+
+fn told_of_walk(shown: &Shown) -> Replayed {
+    let lines = shown.finding.iter().flat_map(|found| found.timeline.iter().map(|(_, line)| line));
+    let steps = vec![Played { lines: lines.cloned().collect(), refused: None }];
+    let (shows, expected) = (shown.shows(), &shown.expected);
+    let ending = match &shown.finding {
+        Some(found) => (Some(true), format!("{shows}: {}", found.ending)),
+        None => (Some(false), "nothing is broken".into()),
+    };
+    let differs = (shows != expected).then(|| format!("shows {shows}, expected {expected}"));
+    let differences = differs.into_iter().collect();
+    Replayed { variant: shown.subject.to_string(), steps, ending: vec![ending], differences }
 }
 
 fn chosen(known: Vec<&'static str>, variant: Option<&str>) -> Result<Vec<&'static str>, String> {
@@ -104,7 +136,7 @@ fn told_of_compaction(replayed: compaction::replay::Replayed) -> Replayed {
         .into_iter()
         .map(|step| Played { refused: (!step.done).then(|| refused(&step)), lines: step.lines });
     Replayed {
-        variant: replayed.variant,
+        variant: replayed.variant.into(),
         steps: steps.collect(),
         ending: ending_of_compaction(&replayed.outcome),
         differences: replayed.differences.unwrap_or_default(),
@@ -163,7 +195,7 @@ fn told_of_rebalance(replayed: rebalance::replay::Replayed) -> Replayed {
         .map(|step| Played { refused: (!step.done).then(|| refused(&step)), lines: step.lines });
     let ending = rebalance::ending::told(&replayed.outcome);
     Replayed {
-        variant: replayed.variant,
+        variant: replayed.variant.into(),
         steps: steps.collect(),
         ending: ending.into_iter().map(|(bad, line)| (bad.then_some(true), line)).collect(),
         differences: replayed.differences.unwrap_or_default(),
@@ -195,7 +227,7 @@ fn told_of_commit(replayed: commit::replay::Replayed) -> Replayed {
         .into_iter()
         .map(|step| Played { refused: (!step.done).then(|| refused(&step)), lines: step.lines });
     Replayed {
-        variant: replayed.variant,
+        variant: replayed.variant.into(),
         steps: steps.collect(),
         ending: commit::ending::told(&replayed.outcome),
         differences: replayed.differences.unwrap_or_default(),

@@ -1,0 +1,158 @@
+//! The fuzz targets by name. libFuzzer, the tests on stable and `surehold fuzz-replay` run the same functions.
+
+use std::fmt;
+
+use crate::fuzz::Finding;
+use crate::shrink::Shape;
+use crate::{commit, fuzz, rebalance};
+
+/// Random walks of one protocol.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name, as `cargo fuzz` knows it.
+    pub name: &'static str,
+    /// Whose walks they are.
+    pub protocol: &'static str,
+    /// How its bytes are read.
+    pub shape: Shape,
+    walker: fn(&Subject) -> Result<Walker, Unknown>,
+}
+
+/// Walks of one variant, as the bytes say.
+pub type Walker = Box<dyn Fn(&[u8]) -> Result<(), Box<Finding>> + Send + Sync>;
+
+/// Who walks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// The name of a variant: `verified`, or one of upstream's.
+    pub variant: String,
+    /// Of the verified protocol, which guards it is without.
+    pub without: Vec<String>,
+}
+
+impl Subject {
+    /// The verified protocol.
+    #[must_use]
+    pub fn verified() -> Self {
+        Self { variant: VERIFIED.into(), without: Vec::new() }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.variant)?;
+        self.without.iter().try_for_each(|guard| write!(f, " - {guard}"))
+    }
+}
+
+const VERIFIED: &str = "verified";
+
+/// A name that names nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown(pub String);
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unknown {}
+
+impl Target {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self {
+            name: "compaction_ops",
+            protocol: "compaction",
+            shape: Shape {
+                header: fuzz::HEADER,
+                operation: 2,
+                operations: fuzz::MAX_OPERATIONS,
+            },
+            walker: compaction_walker,
+        },
+        Self {
+            name: "rebalance_ops",
+            protocol: "rebalance",
+            shape: Shape {
+                header: rebalance::fuzz::HEADER,
+                operation: 2,
+                operations: rebalance::fuzz::MAX_OPERATIONS,
+            },
+            walker: rebalance_walker,
+        },
+        Self {
+            name: "commit_ops",
+            protocol: "commit",
+            shape: Shape {
+                header: commit::fuzz::HEADER,
+                operation: 2,
+                operations: commit::fuzz::MAX_OPERATIONS,
+            },
+            walker: commit_walker,
+        },
+    ];
+
+    /// The target of this name.
+    ///
+    /// # Errors
+    ///
+    /// If there is none; the error lists those there are.
+    pub fn named(name: &str) -> Result<Self, Unknown> {
+        let found = Self::ALL.into_iter().find(|target| target.name == name);
+        found.ok_or_else(|| {
+            let known = Self::ALL.map(|target| target.name).join(", ");
+            Unknown(format!("there is no target {name}; known: {known}"))
+        })
+    }
+
+    /// Walks of a variant.
+    ///
+    /// # Errors
+    ///
+    /// If the protocol has no such variant or guard, or guards are to be taken from an upstream variant.
+    pub fn walker(&self, subject: &Subject) -> Result<Walker, Unknown> {
+        if subject.variant != VERIFIED && !subject.without.is_empty() {
+            let variant = &subject.variant;
+            return Err(Unknown(format!("{variant} has no guards that could be taken away")));
+        }
+        (self.walker)(subject)
+    }
+}
+
+fn no_variant(subject: &Subject) -> Unknown {
+    Unknown(format!("its protocol has no variant {}", subject.variant))
+}
+
+/// The guards of these names.
+fn guards<G: Copy>(
+    all: &[G],
+    name: fn(G) -> &'static str,
+    wanted: &[String],
+) -> Result<Vec<G>, Unknown> {
+    let find = |wanted: &String| {
+        let found = all.iter().copied().find(|guard| name(*guard) == wanted);
+        found.ok_or_else(|| Unknown(format!("its protocol has no guard {wanted}")))
+    };
+    wanted.iter().map(find).collect()
+}
+
+/// What the three have in common but for their types.
+macro_rules! walker {
+    ($name:ident, $module:path, $guard:path, $walk:ident) => {
+        fn $name(subject: &Subject) -> Result<Walker, Unknown> {
+            use $guard as Guard;
+            use $module::{FuzzVariant, $walk};
+            let variant = match subject.without.as_slice() {
+                [] => FuzzVariant::from_name(&subject.variant).ok_or_else(|| no_variant(subject))?,
+                wanted => FuzzVariant::Without(guards(&Guard::ALL, Guard::name, wanted)?),
+            };
+            Ok(Box::new(move |data| $walk(&variant, data)))
+        }
+    };
+}
+
+walker!(compaction_walker, crate::fuzz, surehold::compaction::Guard, compaction_ops);
+walker!(rebalance_walker, rebalance::fuzz, surehold::rebalance::Guard, rebalance_ops);
+walker!(commit_walker, commit::fuzz, surehold::commit::Guard, commit_ops);
