@@ -4,14 +4,14 @@
 #[allow(dead_code)]
 mod commit_store;
 
-use std::collections::BTreeMap;
-
 use commit_store::{Stores, replicas};
 use surehold::collections::Table;
-use surehold::commit::completion::{Answer, Mode};
+use surehold::commit::completion::Mode;
 use surehold::commit::controller::{self, Controller};
 use surehold::commit::event::{ControllerOutcome, ServerOutcome};
-use surehold::commit::message::{Ask, Caller, Order, ReingestStatus, Report, Request, Tell};
+use surehold::commit::message::{
+    Ask, Caller, Order, RefillStatus, ReingestStatus, Report, Request, Tell,
+};
 use surehold::commit::object::{
     ControllerId, Crc, Location, ObjectId, PartitionId, Range, Record, ReplicaState, SegmentId,
     ServerId, Status, TableConfig,
@@ -62,6 +62,8 @@ struct Cluster<V: Guards<Guard>> {
     resets: Vec<(SegmentId, ServerId)>,
     /// What servers answered to the last requests.
     answers: Vec<ReingestStatus>,
+    /// What servers were answered whose job was to be completed.
+    completions: Vec<RefillStatus>,
     attempts: u64,
 }
 
@@ -107,6 +109,7 @@ impl<V: Guards<Guard>> Cluster<V> {
             holes: Vec::new(),
             resets: Vec::new(),
             answers: Vec::new(),
+            completions: Vec::new(),
             attempts: 70,
         };
         for at in 0..SERVERS.len() {
@@ -144,8 +147,9 @@ impl<V: Guards<Guard>> Cluster<V> {
         self.leading = step.state;
         for Issued { id, effect } in step.effects {
             match effect {
-                ControllerEffect::Answer(caller, answer) => {
-                    let outcome = ServerOutcome::Answered(answer);
+                ControllerEffect::AnswerRefill(caller, status) => {
+                    self.completions.push(status);
+                    let outcome = ServerOutcome::Refilled(status);
                     let at = usize::from(caller.process.0);
                     self.servers[at].pending.retain(|issued| issued.id != caller.id);
                     self.serve(at, ServerEvent::Outcome { id: caller.id, outcome });
@@ -443,6 +447,7 @@ fn of_two_servers_one_counts() {
         assert_eq!(record.crc.map(|crc| u64::from(crc.0)), object.attempt);
         assert_eq!(cluster.stores.records[&segment(0)].1.0, 1, "it was written once");
         assert_eq!((cluster.jobs(0), cluster.jobs(1)), (vec![], vec![]));
+        assert_eq!(cluster.completions, [RefillStatus::Done, RefillStatus::AlreadyDone]);
     }
 }
 
@@ -541,6 +546,7 @@ fn a_gap_that_somebody_can_fill_is_refused() {
     assert_eq!(cluster.request(0, 0), Accepted);
     cluster.finish(0);
     assert_eq!(*cluster.record(0), committing());
+    assert_eq!(cluster.completions, [RefillStatus::Suppliable]);
     assert_eq!((cluster.jobs(0), cluster.resets.len()), (vec![], 0));
 }
 
@@ -549,13 +555,19 @@ fn a_gap_that_somebody_can_fill_is_refused() {
 fn what_was_read_counts_only_for_the_record_as_it_was() {
     let other = Record { end: Some(105), ..committing() };
     let stored = committing().done(RANGE.end, Crc(1), Location::Peers);
-    for now in [other, stored, open()] {
+    let records = [
+        (other, RefillStatus::OtherRange),
+        (stored, RefillStatus::AlreadyDone),
+        (open(), RefillStatus::NotCommitting),
+    ];
+    for (now, status) in records {
         let mut cluster = Cluster::new(1);
         assert_eq!(cluster.request(0, 0), Accepted);
         (0..11).for_each(|_| assert!(cluster.work(0)));
         cluster.stores.put(segment(0), now.clone());
         cluster.finish(0);
         assert_eq!((cluster.record(0), cluster.resets.len()), (&now, 0));
+        assert_eq!(cluster.completions, [status]);
     }
 }
 
@@ -577,13 +589,12 @@ fn upstream_calls_a_segment_without_rows_whole() {
 /// Every answer to a completed job is an end of it: it is asked for again if need be.
 #[test]
 fn a_job_ends_with_its_answer() {
-    let answers = BTreeMap::from([("done", Answer::Processed), ("refused", Answer::Failed)]);
-    for (name, answer) in answers {
+    for status in RefillStatus::ALL {
         let mut cluster = Cluster::new(1);
         assert_eq!(cluster.request(0, 0), Accepted);
         (0..12).for_each(|_| assert!(cluster.work(0)));
         let is_call = |effect: &ServerEffect| matches!(effect, ServerEffect::Call(_));
-        cluster.end(0, is_call, ServerOutcome::Answered(answer));
-        assert_eq!((cluster.jobs(0), cluster.request(0, 0)), (vec![], Accepted), "{name}");
+        cluster.end(0, is_call, ServerOutcome::Refilled(status));
+        assert_eq!((cluster.jobs(0), cluster.request(0, 0)), (vec![], Accepted), "{status}");
     }
 }

@@ -16,7 +16,7 @@ use surehold::commit::completion::{self, Answer, Mode, Phase};
 use surehold::commit::controller::state::{Chore, Errand, Owed, Retain, Retry, Stage, Validate};
 use surehold::commit::effect::{Change, ControllerEffect, Expected};
 use surehold::commit::event::{ControllerEvent, ControllerOutcome};
-use surehold::commit::message::{ReingestStatus, Report};
+use surehold::commit::message::{RefillStatus, ReingestStatus, Report};
 use surehold::commit::object::{Record, ReplicaState, SegmentId, Status};
 use surehold::commit::{Guard, Refusal, Task, controller};
 
@@ -52,7 +52,7 @@ const ENDS: [&str; 6] =
     ["applied", "reply lost", "fails", "no effect, unheard", "not as expected", "crash before"];
 
 /// Whatever else is counted.
-const OTHERS: [&str; 55] = [
+const OTHERS: [&str; 65] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -68,6 +68,16 @@ const OTHERS: [&str; 55] = [
     "reingest: 409",
     "reingest: 429",
     "reingest: 500",
+    "refill: done",
+    "refill: other range",
+    "refill: not found",
+    "refill: already done",
+    "refill: not committing",
+    "refill: suppliable",
+    "refill: overtaken",
+    "refill: failed",
+    "refill: unknown",
+    "refill: not reset",
     "refused: busy",
     "supplies: yes",
     "supplies: no",
@@ -141,6 +151,22 @@ impl Coverage {
             Answer::CommitSuccess => "answer: commit success",
             Answer::CommitContinue => "answer: commit continue",
             Answer::Processed | Answer::UploadSuccess => "answer: processed",
+        });
+    }
+
+    /// A server is answered that has read a segment again.
+    pub fn refilled(&self, status: RefillStatus) {
+        self.named(match status {
+            RefillStatus::Done => "refill: done",
+            RefillStatus::OtherRange => "refill: other range",
+            RefillStatus::NotFound => "refill: not found",
+            RefillStatus::AlreadyDone => "refill: already done",
+            RefillStatus::NotCommitting => "refill: not committing",
+            RefillStatus::Suppliable => "refill: suppliable",
+            RefillStatus::Overtaken => "refill: overtaken",
+            RefillStatus::Failed => "refill: failed",
+            RefillStatus::Unknown => "refill: unknown",
+            RefillStatus::NotReset => "refill: not reset",
         });
     }
 
@@ -396,7 +422,8 @@ fn step_of(effect: &ControllerEffect, owed: Owed, before: Option<&Record>) -> Op
             | ControllerEffect::Promote(_)
             | ControllerEffect::Reset(..)
             | ControllerEffect::Call(_)
-            | ControllerEffect::Answer(..),
+            | ControllerEffect::Answer(..)
+            | ControllerEffect::AnswerRefill(..),
             _,
         ) => return None,
     };
