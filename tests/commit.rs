@@ -366,7 +366,7 @@ fn a_completion_upstream_does_not_read_again() {
         (vec![record(), moved, ControllerOutcome::Precondition], RefillStatus::Overtaken),
     ];
     for (outcomes, status) in ways {
-        let state = role.recover(durable.clone());
+        let state = role.recover(durable);
         let request = Request { segment: segment(0), body: body() };
         let event = ControllerEvent::Received { caller: caller(S0), request, input: input() };
         let mut step = role.step(&state, event).expect("it is taken");
