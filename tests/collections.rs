@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use surehold::collections::{Map, Paged, Seq, Set, Table};
+use surehold::collections::{Map, Seq, Set, Table};
 
 /// What a value feeds a hasher. Equal hashes may be chance; equal bytes are not.
 #[derive(Default)]
@@ -189,6 +189,9 @@ fn a_map_does_what_std_does() {
 fn assert_same_map(map: &Map<u64, u64>, std: &BTreeMap<u64, u64>) {
     assert!(map.iter().eq(std.iter()) && map.iter().rev().eq(std.iter().rev()));
     assert!(map.keys().eq(std.keys()) && map.values().eq(std.values()));
+    for key in [0, 1, KEYS / 2, KEYS - 1, KEYS] {
+        assert!(map.starting_at(key).eq(std.range(key..)));
+    }
     assert_eq!(format!("{map:?}"), format!("{std:?}"));
     assert_same(map, &std.iter().map(|(k, v)| (*k, *v)).collect());
 }
@@ -302,57 +305,6 @@ fn a_table_does_what_std_does() {
     assert_equal_as_std(&kept);
 }
 
-/// Few keys, which one page holds, and many.
-#[test]
-fn pages_do_what_std_does() {
-    for keys in [12, 1_000] {
-        let mut random = Xorshift(SEED);
-        let (mut paged, mut std) = (Paged::new(), BTreeMap::new());
-        let mut kept = Vec::new();
-        for operation in 0..OPERATIONS {
-            // More and more, then fewer and fewer.
-            let grows = operation % 4_000 < 2_000;
-            let (key, value) = (random.below(keys), random.below(10));
-            match random.below(16) {
-                0..=4 => assert_eq!(paged.insert(key, value), std.insert(key, value)),
-                5..=9 if grows => assert_eq!(paged.insert(key, value), std.insert(key, value)),
-                5..=11 => assert_eq!(paged.remove(&key), std.remove(&key)),
-                12 | 13 => {
-                    let changed = paged.get_mut(&key).map(|v| std::mem::replace(v, value));
-                    assert_eq!(changed, std.get_mut(&key).map(|v| std::mem::replace(v, value)));
-                }
-                _ => assert_eq!(paged.get(&key), std.get(&key)),
-            }
-            assert_eq!((paged.len(), paged.is_empty()), (std.len(), std.is_empty()));
-            assert_eq!(paged.contains_key(&key), std.contains_key(&key));
-            assert!(paged.iter().eq(std.iter()) && paged.values().eq(std.values()));
-            assert!(paged.starting_at(key).eq(std.range(key..)));
-            if operation % 50 == 0 {
-                kept.push((paged.clone(), std.clone()));
-            }
-        }
-        assert_equal_as_std(&kept);
-        // Wherever its pages end.
-        for (paged, std) in &kept {
-            assert_same(paged, &std.iter().map(|(key, value)| (*key, *value)).collect());
-            assert_eq!(format!("{paged:?}"), format!("{std:?}"));
-        }
-    }
-}
-
-#[test]
-fn pages_that_are_filled_in_any_order_hold_all_and_are_the_same() {
-    for count in [0, 1, 15, 16, 17, 33, 200] {
-        let sorted: Paged<u32, u32> = (0..count).map(|key| (key, key)).collect();
-        let reversed = (0..count).rev().map(|key| (key, key)).collect();
-        assert_same(&sorted, &reversed);
-        assert!(sorted.iter().map(|(key, _)| *key).eq(0..count));
-        let mut emptied = reversed;
-        assert!((0..count).all(|key| emptied.remove(&key) == Some(key)));
-        assert_same(&emptied, &Paged::new());
-    }
-}
-
 #[cfg(feature = "serde")]
 mod serde {
     use super::*;
@@ -371,7 +323,6 @@ mod serde {
         assert_travels(&seq(&[3, 1, 1]), "[3,1,1]");
         assert_travels(&Map::from_iter([(2, 'b'), (1, 'a')]), r#"[[1,"a"],[2,"b"]]"#);
         assert_travels(&table([(2, 'b'), (1, 'a')]), r#"[[1,"a"],[2,"b"]]"#);
-        assert_travels(&Paged::from_iter([(2, 'b'), (1, 'a')]), r#"[[1,"a"],[2,"b"]]"#);
         assert_travels(&Map::from_iter([(1, set(&[2])), (3, set(&[]))]), "[[1,[2]],[3,[]]]");
     }
 
@@ -381,7 +332,6 @@ mod serde {
         assert_travels(&seq(&[]), "[]");
         assert_travels(&Map::<u32, u32>::new(), "[]");
         assert_travels(&Table::<u32, u32>::new(), "[]");
-        assert_travels(&Paged::<u32, u32>::new(), "[]");
     }
 
     #[test]

@@ -5,10 +5,12 @@ use surehold::commit::completion::{Answer, Kind, Mode, Reason};
 use surehold::commit::controller::{self, Controller};
 use surehold::commit::effect::{Change, Expected};
 use surehold::commit::event::{ControllerOutcome, Found, ServerOutcome};
-use surehold::commit::message::{Ask, Caller, Order, ReingestStatus, Report, Request, Tell};
+use surehold::commit::message::{
+    Ask, Caller, Order, RefillStatus, ReingestStatus, Report, Request, Tell,
+};
 use surehold::commit::object::{
     ControllerId, Crc, IdealState, Location, ObjectId, PartitionId, Range, Record, ReplicaState,
-    Rows, Sealed, SegmentId, ServerId, Status, TableConfig, Version,
+    Rows, Sealed, SegmentId, ServerId, Status, TableConfig, Version, View,
 };
 use surehold::commit::server::{self, Server};
 use surehold::commit::{
@@ -262,14 +264,133 @@ fn a_reingested_segment_is_completed_by_compare_and_set() {
     assert_eq!(leader.end(ControllerOutcome::Applied), [ControllerEffect::ReadView]);
 }
 
+/// A reingested segment whose completion has come to the write of the record.
+fn refilling() -> Leader {
+    let mut leader = Leader::elected();
+    leader.hear(S0, Ask::Reingested { copy: copy(Vec::new()), stored: stored() });
+    leader.end(ControllerOutcome::Record(Some(found(committing()))));
+    leader
+}
+
+fn refilled(status: RefillStatus) -> ControllerEffect {
+    ControllerEffect::AnswerRefill(caller(S0), status)
+}
+
 #[test]
-fn a_segment_that_is_not_committing_takes_no_reingestion() {
-    for record in [open(), committing().done(110, Crc(1), Location::Peers)] {
+fn a_completion_tells_done_and_resets_replicas_in_error() {
+    let mut leader = refilling();
+    assert_eq!(leader.end(ControllerOutcome::Applied), [ControllerEffect::ReadView]);
+    let segments = [(0, ReplicaState::Error), (1, ReplicaState::Error)];
+    let view = View { segments: listed(&segments).segments };
+    let asks = leader.end(ControllerOutcome::View(view));
+    let reset = |server| ControllerEffect::Reset(segment(0), server);
+    assert_eq!(asks, [reset(S0), reset(S1), refilled(RefillStatus::Done)]);
+    assert_eq!(leader.state, Leader::elected().state);
+}
+
+/// What the record is by now says why there is nothing to complete.
+#[test]
+fn a_completion_tells_what_the_record_is() {
+    let uploaded = Record { status: Status::Uploaded, ..committing() };
+    let records = [
+        (None, RefillStatus::NotFound),
+        (Some(open()), RefillStatus::NotCommitting),
+        (Some(Record { end: None, ..committing() }), RefillStatus::NotCommitting),
+        (Some(committing().done(110, Crc(1), Location::Peers)), RefillStatus::AlreadyDone),
+        (Some(uploaded), RefillStatus::AlreadyDone),
+        (Some(Record { end: Some(109), ..committing() }), RefillStatus::OtherRange),
+        (Some(Record { start: 99, ..committing() }), RefillStatus::OtherRange),
+    ];
+    for (record, status) in records {
         let mut leader = Leader::elected();
         leader.hear(S0, Ask::Reingested { copy: copy(Vec::new()), stored: stored() });
-        let asks = leader.end(ControllerOutcome::Record(Some(found(record))));
-        assert_eq!(asks, [ControllerEffect::Answer(caller(S0), Answer::Failed)]);
+        let asks = leader.end(ControllerOutcome::Record(record.map(found)));
+        assert_eq!(asks, [refilled(status)]);
+        assert_eq!(leader.state, Leader::elected().state, "{status:?}: nothing is left");
     }
+}
+
+/// An operation that does not end well, at each of them.
+#[test]
+fn a_completion_tells_which_operation_failed() {
+    let beginning = || {
+        let mut leader = Leader::elected();
+        leader.hear(S0, Ask::Reingested { copy: copy(Vec::new()), stored: stored() });
+        leader
+    };
+    let viewing = || {
+        let mut leader = refilling();
+        leader.end(ControllerOutcome::Applied);
+        leader
+    };
+    let ends: [(&str, Leader, ControllerOutcome, RefillStatus); 7] = [
+        ("read", beginning(), ControllerOutcome::Failed, RefillStatus::Failed),
+        ("read", beginning(), ControllerOutcome::Unknown, RefillStatus::Failed),
+        ("write", refilling(), ControllerOutcome::Failed, RefillStatus::Failed),
+        ("write", refilling(), ControllerOutcome::Precondition, RefillStatus::Overtaken),
+        ("view", viewing(), ControllerOutcome::Failed, RefillStatus::NotReset),
+        ("view", viewing(), ControllerOutcome::Unknown, RefillStatus::NotReset),
+        ("view", viewing(), ControllerOutcome::View(View::default()), RefillStatus::Done),
+    ];
+    for (operation, mut leader, outcome, status) in ends {
+        assert_eq!(leader.end(outcome), [refilled(status)], "{operation}");
+        assert_eq!(leader.state, Leader::elected().state, "{operation}: nothing is left");
+    }
+}
+
+/// The reply of the write is lost: the record is read again, and says how it ended.
+#[test]
+fn a_completion_whose_write_is_not_known_reads_again() {
+    let written = committing().done(110, Crc(9), Location::Object(stored()));
+    let mut leader = refilling();
+    let asks = leader.end(ControllerOutcome::Unknown);
+    assert_eq!(asks, [ControllerEffect::ReadRecord(segment(0))]);
+    let asks = leader.end(ControllerOutcome::Record(Some(found(written))));
+    assert_eq!(asks, [refilled(RefillStatus::AlreadyDone)]);
+}
+
+/// Upstream takes an unknown end for a failure, and so does the move of the object fail.
+#[cfg(feature = "weaken")]
+#[test]
+fn a_completion_upstream_does_not_read_again() {
+    use surehold::commit::upstream::Release;
+    let role = Release::Aug2026.controller();
+    let durable = controller::Durable { controller: C0, incarnation: 2, table: table() };
+    let body = || Ask::Reingested { copy: copy(Vec::new()), stored: stored() };
+    let record = || ControllerOutcome::Record(Some(found(committing())));
+    let moved = ControllerOutcome::Applied;
+    let ways = [
+        (vec![record(), ControllerOutcome::Failed], RefillStatus::Failed),
+        (vec![record(), ControllerOutcome::Unknown], RefillStatus::Failed),
+        (vec![record(), moved.clone(), ControllerOutcome::Unknown], RefillStatus::Unknown),
+        (vec![record(), moved, ControllerOutcome::Precondition], RefillStatus::Overtaken),
+    ];
+    for (outcomes, status) in ways {
+        let state = role.recover(durable);
+        let request = Request { segment: segment(0), body: body() };
+        let event = ControllerEvent::Received { caller: caller(S0), request, input: input() };
+        let mut step = role.step(&state, event).expect("it is taken");
+        for outcome in outcomes {
+            let id = step.effects[0].id;
+            let event = ControllerEvent::Outcome { id, outcome };
+            step = role.step(&step.state, event).expect("it waits for this");
+        }
+        let effects: Vec<_> = step.effects.into_iter().map(|issued| issued.effect).collect();
+        assert_eq!((effects, step.state), (vec![refilled(status)], state));
+    }
+}
+
+/// The same server asks again while it is under way; another server is another completion.
+#[test]
+fn a_completion_of_a_server_is_one_at_a_time() {
+    let mut leader = refilling();
+    let before = leader.state.clone();
+    let body = || Ask::Reingested { copy: copy(Vec::new()), stored: stored() };
+    let request = Request { segment: segment(0), body: body() };
+    let event = ControllerEvent::Received { caller: caller(S0), request, input: input() };
+    assert_eq!(leader.take(event), Err(Refusal::Busy(segment(0))));
+    assert_eq!(leader.state, before);
+    assert_eq!(leader.hear(S1, body()), [ControllerEffect::ReadRecord(segment(0))]);
 }
 
 /// An expired start: the gap is recorded, and only once every listed server has said that it cannot help.
@@ -294,11 +415,16 @@ fn a_gap_is_recorded_after_everybody_was_asked() {
     let write = ControllerEffect::WriteRecord(segment(0), done, Expected::Version(Version(4)));
     assert_eq!(leader.end(no()), [write]);
     // A server that has the rows, or does not answer, stops it.
-    for outcome in [ControllerOutcome::Reported(Report::Supplies(true)), ControllerOutcome::Unknown]
-    {
+    let ends = [
+        (ControllerOutcome::Reported(Report::Supplies(true)), RefillStatus::Suppliable),
+        (ControllerOutcome::Reported(Report::NotUploaded), RefillStatus::Failed),
+        (ControllerOutcome::Failed, RefillStatus::Failed),
+        (ControllerOutcome::Unknown, RefillStatus::Failed),
+    ];
+    for (outcome, status) in ends {
         (leader.state, leader.asked) = before.clone();
-        let answer = ControllerEffect::Answer(caller(S0), Answer::Failed);
-        assert_eq!(leader.end(outcome), [answer]);
+        assert_eq!(leader.end(outcome), [refilled(status)]);
+        assert_eq!(leader.state, Leader::elected().state);
     }
 }
 
@@ -529,7 +655,7 @@ fn a_job_reads_the_range_and_reports_its_gap() {
     let asks = replica.end(ServerOutcome::Applied);
     let body = Ask::Reingested { copy: Sealed { crc: Crc(4), rows }, stored: stored() };
     assert_eq!(asks, [ServerEffect::Call(Request { segment: segment(0), body })]);
-    assert_eq!(replica.end(ServerOutcome::Answered(Answer::Failed)), []);
+    assert_eq!(replica.end(ServerOutcome::Refilled(RefillStatus::Failed)), []);
     assert_eq!(replica.state.jobs().count(), 0);
 }
 

@@ -4,21 +4,21 @@
 #[allow(dead_code)]
 mod commit_store;
 
-use std::collections::BTreeMap;
-
 use commit_store::{Stores, replicas};
 use surehold::collections::Table;
-use surehold::commit::completion::{Answer, Mode};
+use surehold::commit::completion::Mode;
 use surehold::commit::controller::{self, Controller};
 use surehold::commit::event::{ControllerOutcome, ServerOutcome};
-use surehold::commit::message::{Ask, Caller, Order, ReingestStatus, Report, Request, Tell};
+use surehold::commit::message::{
+    Ask, Caller, Order, RefillStatus, ReingestStatus, Report, Request, Tell,
+};
 use surehold::commit::object::{
     ControllerId, Crc, Location, ObjectId, PartitionId, Range, Record, ReplicaState, SegmentId,
     ServerId, Status, TableConfig,
 };
 use surehold::commit::server::{self, Server};
 use surehold::commit::{
-    ControllerEffect, ControllerEvent, Guard, Input, ServerEffect, ServerEvent,
+    ControllerEffect, ControllerEvent, Guard, Input, Refusal, ServerEffect, ServerEvent,
 };
 use surehold::guard::{Guards, Verified};
 use surehold::{EffectId, Issued, Machine};
@@ -62,6 +62,8 @@ struct Cluster<V: Guards<Guard>> {
     resets: Vec<(SegmentId, ServerId)>,
     /// What servers answered to the last requests.
     answers: Vec<ReingestStatus>,
+    /// What servers were answered whose job was to be completed.
+    completions: Vec<RefillStatus>,
     attempts: u64,
 }
 
@@ -107,6 +109,7 @@ impl<V: Guards<Guard>> Cluster<V> {
             holes: Vec::new(),
             resets: Vec::new(),
             answers: Vec::new(),
+            completions: Vec::new(),
             attempts: 70,
         };
         for at in 0..SERVERS.len() {
@@ -144,8 +147,9 @@ impl<V: Guards<Guard>> Cluster<V> {
         self.leading = step.state;
         for Issued { id, effect } in step.effects {
             match effect {
-                ControllerEffect::Answer(caller, answer) => {
-                    let outcome = ServerOutcome::Answered(answer);
+                ControllerEffect::AnswerRefill(caller, status) => {
+                    self.completions.push(status);
+                    let outcome = ServerOutcome::Refilled(status);
                     let at = usize::from(caller.process.0);
                     self.servers[at].pending.retain(|issued| issued.id != caller.id);
                     self.serve(at, ServerEvent::Outcome { id: caller.id, outcome });
@@ -443,6 +447,7 @@ fn of_two_servers_one_counts() {
         assert_eq!(record.crc.map(|crc| u64::from(crc.0)), object.attempt);
         assert_eq!(cluster.stores.records[&segment(0)].1.0, 1, "it was written once");
         assert_eq!((cluster.jobs(0), cluster.jobs(1)), (vec![], vec![]));
+        assert_eq!(cluster.completions, [RefillStatus::Done, RefillStatus::AlreadyDone]);
     }
 }
 
@@ -541,6 +546,7 @@ fn a_gap_that_somebody_can_fill_is_refused() {
     assert_eq!(cluster.request(0, 0), Accepted);
     cluster.finish(0);
     assert_eq!(*cluster.record(0), committing());
+    assert_eq!(cluster.completions, [RefillStatus::Suppliable]);
     assert_eq!((cluster.jobs(0), cluster.resets.len()), (vec![], 0));
 }
 
@@ -549,13 +555,19 @@ fn a_gap_that_somebody_can_fill_is_refused() {
 fn what_was_read_counts_only_for_the_record_as_it_was() {
     let other = Record { end: Some(105), ..committing() };
     let stored = committing().done(RANGE.end, Crc(1), Location::Peers);
-    for now in [other, stored, open()] {
+    let records = [
+        (other, RefillStatus::OtherRange),
+        (stored, RefillStatus::AlreadyDone),
+        (open(), RefillStatus::NotCommitting),
+    ];
+    for (now, status) in records {
         let mut cluster = Cluster::new(1);
         assert_eq!(cluster.request(0, 0), Accepted);
         (0..11).for_each(|_| assert!(cluster.work(0)));
         cluster.stores.put(segment(0), now.clone());
         cluster.finish(0);
         assert_eq!((cluster.record(0), cluster.resets.len()), (&now, 0));
+        assert_eq!(cluster.completions, [status]);
     }
 }
 
@@ -577,13 +589,143 @@ fn upstream_calls_a_segment_without_rows_whole() {
 /// Every answer to a completed job is an end of it: it is asked for again if need be.
 #[test]
 fn a_job_ends_with_its_answer() {
-    let answers = BTreeMap::from([("done", Answer::Processed), ("refused", Answer::Failed)]);
-    for (name, answer) in answers {
+    for status in RefillStatus::ALL {
         let mut cluster = Cluster::new(1);
         assert_eq!(cluster.request(0, 0), Accepted);
         (0..12).for_each(|_| assert!(cluster.work(0)));
         let is_call = |effect: &ServerEffect| matches!(effect, ServerEffect::Call(_));
-        cluster.end(0, is_call, ServerOutcome::Answered(answer));
-        assert_eq!((cluster.jobs(0), cluster.request(0, 0)), (vec![], Accepted), "{name}");
+        cluster.end(0, is_call, ServerOutcome::Refilled(status));
+        assert_eq!((cluster.jobs(0), cluster.request(0, 0)), (vec![], Accepted), "{status}");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Over HTTP, from the request's text to the answer's
+
+#[cfg(feature = "serde")]
+mod http {
+    use serde_json::{Value, json};
+    use surehold::commit::name::SegmentName;
+    use surehold::commit::wire::reingest::begin::{Answer, Begin, Request};
+    use surehold::commit::wire::reingest::{Form, complete};
+
+    use super::*;
+
+    fn name(sequence: u32) -> SegmentName {
+        SegmentName::new("orders", 3, sequence, 7 * 60_000).expect("it has a name")
+    }
+
+    /// Posts a request in one of the forms. What is asked of the server, or its answer at once.
+    fn post(
+        cluster: &mut Cluster<Verified>,
+        form: Form,
+        sequence: u32,
+    ) -> Result<Begin, (u16, Value)> {
+        let request = Request::Begin(Begin { form, segment: name(sequence) });
+        let body = serde_json::to_value(request.body()).expect("it is JSON");
+        let read = Request::read(request.method(), &request.url(), body);
+        let Ok(Request::Begin(begin)) = read else { panic!("it is read: {read:?}") };
+        let id = begin.segment.id().expect("of a small partition");
+        assert_eq!(id, segment(sequence));
+        match cluster.ask(0, sequence) {
+            None => Ok(begin),
+            Some(status) => Err(told(&begin, status)),
+        }
+    }
+
+    fn told(begin: &Begin, status: ReingestStatus) -> (u16, Value) {
+        let answer = Answer::of(status, begin, "6f1c", 9);
+        (answer.code(), serde_json::to_value(&answer).expect("it is JSON"))
+    }
+
+    /// The record has been read for a request that was not answered at once.
+    fn then(cluster: &mut Cluster<Verified>, begin: &Begin) -> (u16, Value) {
+        let id = begin.segment.id().expect("of a small partition");
+        let record = cluster.stores.records.get(&id).map(|(record, _)| record.clone());
+        let is = |effect: &ServerEffect| *effect == ServerEffect::ReadRecord(id);
+        cluster.answers.clear();
+        cluster.end(0, is, ServerOutcome::Record(record));
+        let [status] = cluster.answers[..] else { panic!("it is answered once") };
+        told(begin, status)
+    }
+
+    fn pending(cluster: &Cluster<Verified>) -> Vec<ServerEffect> {
+        cluster.servers[0].pending.iter().map(|issued| issued.effect.clone()).collect()
+    }
+
+    fn refused(code: u16, sequence: u32, says: &str) -> (u16, Value) {
+        (code, json!({"code": code, "error": format!("{}: {says}", name(sequence))}))
+    }
+
+    const CONFLICT: &str = "the segment is being read again here, or is completed";
+    const TOO_MANY: &str = "as many jobs run as may";
+
+    /// Two requests for one segment, in either form, and one beyond the limit, before anything has been read: one job
+    /// each, and nothing is done for those that are refused.
+    #[test]
+    fn of_requests_at_the_same_time_one_a_segment_runs_and_no_more_than_may() {
+        let mut cluster = Cluster::new(2);
+        let first = post(&mut cluster, Form::Text, 0).expect("metadata is read first");
+        let state = cluster.servers[0].state.clone();
+        assert_eq!(post(&mut cluster, Form::Text, 0), Err(refused(409, 0, CONFLICT)));
+        assert_eq!(post(&mut cluster, Form::Tree, 0), Err(refused(409, 0, CONFLICT)));
+        assert_eq!(cluster.servers[0].state, state);
+        let second = post(&mut cluster, Form::Tree, 1).expect("metadata is read first");
+        let state = cluster.servers[0].state.clone();
+        assert_eq!(post(&mut cluster, Form::Text, 2), Err(refused(429, 2, TOO_MANY)));
+        assert_eq!(cluster.servers[0].state, state);
+        let read = |sequence| ServerEffect::ReadRecord(segment(sequence));
+        assert_eq!(pending(&cluster), [read(0), read(1)]);
+
+        let message = format!("{}: it is read again", name(0));
+        let begun = (200, json!({"jobId": "6f1c", "message": message}));
+        assert_eq!(then(&mut cluster, &first), begun);
+        let begun = json!({"jobId": "6f1c", "segmentName": name(1).to_string(), "startTimeMs": 9});
+        assert_eq!(then(&mut cluster, &second), (200, begun));
+        assert_eq!(cluster.jobs(0), [segment(0), segment(1)]);
+        let fetch = |sequence| ServerEffect::Fetch(segment(sequence), RANGE.start);
+        assert_eq!(pending(&cluster), [fetch(0), fetch(1)]);
+
+        // A place is free once its job is over.
+        cluster.finish(0);
+        assert_eq!(cluster.completions, [RefillStatus::Done, RefillStatus::Done]);
+        assert!(post(&mut cluster, Form::Text, 2).is_ok());
+        assert_eq!(pending(&cluster), [read(2)]);
+    }
+
+    #[test]
+    fn what_metadata_says_is_the_answer() {
+        let stored = committing().done(RANGE.end, Crc(1), Location::Peers);
+        let not_ready = "the server or the segment is not ready for it";
+        let cases = [
+            (None, refused(404, 0, "this server has no such segment")),
+            (Some(stored), refused(409, 0, CONFLICT)),
+            (Some(open()), refused(500, 0, not_ready)),
+        ];
+        for (record, answer) in cases {
+            let mut cluster = Cluster::new(1);
+            cluster.stores.records.remove(&segment(0));
+            record.into_iter().for_each(|record| cluster.stores.put(segment(0), record));
+            let begin = post(&mut cluster, Form::Text, 0).expect("metadata is read first");
+            assert_eq!(then(&mut cluster, &begin), answer);
+            assert_eq!((cluster.jobs(0), pending(&cluster)), (vec![], vec![]));
+        }
+        let mut cluster = Cluster::new(1);
+        let answer = refused(404, 9, "this server has no such segment");
+        assert_eq!(post(&mut cluster, Form::Tree, 9), Err(answer));
+    }
+
+    /// A second completion by the same server while one is under way, and a controller that ends.
+    #[test]
+    fn a_completion_that_is_not_taken_is_told_so() {
+        let refusals = [
+            (Refusal::Busy(segment(0)), 409, "segment 0 is being worked on"),
+            (Refusal::Stopping, 500, "this controller is being stopped"),
+        ];
+        for (refusal, code, says) in refusals {
+            let answer = complete::Answer::refused(refusal, &name(0));
+            let body = serde_json::to_value(&answer).expect("it is JSON");
+            assert_eq!((answer.code(), body), refused(code, 0, says));
+        }
     }
 }

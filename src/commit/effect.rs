@@ -2,7 +2,7 @@
 //! local disk, or one message.
 
 use super::completion::Answer;
-use super::message::{Caller, Order, Report, Request};
+use super::message::{Caller, Order, RefillStatus, Report, Request};
 use super::object::{
     ControllerId, Crc, ObjectId, Offset, PartitionId, Record, ReplicaState, Rows, SegmentId,
     ServerId, Version,
@@ -68,6 +68,8 @@ pub enum ControllerEffect {
     Call(Order),
     /// Answer a server.
     Answer(Caller<ServerId>, Answer),
+    /// Answer a server whose segment was to be completed after it was read again.
+    AnswerRefill(Caller<ServerId>, RefillStatus),
 }
 
 /// Where a copy is to be had from.

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::completion::{Mode, Reason};
-use super::message::{Caller, Order, Report, Request};
+use super::message::{Caller, Order, RefillStatus, Report, Request};
 use super::object::{
     ControllerId, Crc, IdealState, Offset, PartitionId, Record, ReplicaState, Sealed, SegmentId,
     ServerId, TableConfig, Version, View,
@@ -180,6 +180,8 @@ pub enum ServerOutcome {
     Fetched(Sealed),
     /// The leader answered.
     Answered(super::completion::Answer),
+    /// A controller has completed a segment that was read again, or has not.
+    Refilled(RefillStatus),
     /// It was done.
     Applied,
     /// An error; there was no effect and there will be none.

@@ -3,6 +3,8 @@
 //! A request is answered once, or never: then it may have been carried out all the same. What is asked of the
 //! completion protocol in names and JSON is in `wire`; this is what the transitions look at.
 
+use core::fmt;
+
 use super::completion::Kind;
 use super::object::{Location, ObjectId, Offset, Range, Rows, Sealed, SegmentId, ServerId};
 use crate::machine::EffectId;
@@ -124,5 +126,103 @@ impl ReingestStatus {
             Self::TooMany => 429,
             Self::NotReady => 500,
         }
+    }
+}
+
+/// How a controller completes a segment that was read again (origin 2; dossier 10, step 6).
+///
+/// Upstream's tree has 200, 404, 409 and 500; the finer reasons are ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum RefillStatus {
+    /// 200: the record says DONE with this copy, and replicas in error were reset.
+    Done,
+    /// 400: the copy is of another range than the record's.
+    OtherRange,
+    /// 404: there is no record.
+    NotFound,
+    /// 409: the record says DONE or UPLOADED, be it by an earlier try of the same whose reply was lost.
+    AlreadyDone,
+    /// 409: the record is IN_PROGRESS, or has no end: nobody has begun to commit.
+    NotCommitting,
+    /// 409: rows are missing in the copy that a listed server has.
+    Suppliable,
+    /// 500: somebody else wrote the record between its read and its compare-and-set.
+    Overtaken,
+    /// 500: an operation failed, be it a read, a question to a server, the move of the object or the write. The record
+    /// is as it was.
+    Failed,
+    /// 500: it is not known how the write of the record ended: it may have taken effect, or may yet.
+    Unknown,
+    /// 500: the record says DONE with this copy, but replicas in error were not reset. The repair does it.
+    NotReset,
+}
+
+impl RefillStatus {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Done,
+        Self::OtherRange,
+        Self::NotFound,
+        Self::AlreadyDone,
+        Self::NotCommitting,
+        Self::Suppliable,
+        Self::Overtaken,
+        Self::Failed,
+        Self::Unknown,
+        Self::NotReset,
+    ];
+
+    /// The HTTP status.
+    #[must_use]
+    pub fn code(self) -> u16 {
+        match self {
+            Self::Done => 200,
+            Self::OtherRange => 400,
+            Self::NotFound => 404,
+            Self::AlreadyDone | Self::NotCommitting | Self::Suppliable => 409,
+            Self::Overtaken | Self::Failed | Self::Unknown | Self::NotReset => 500,
+        }
+    }
+
+    /// In kebab case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::OtherRange => "other-range",
+            Self::NotFound => "not-found",
+            Self::AlreadyDone => "already-done",
+            Self::NotCommitting => "not-committing",
+            Self::Suppliable => "suppliable",
+            Self::Overtaken => "overtaken",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+            Self::NotReset => "not-reset",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+impl fmt::Display for RefillStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Done => "it is done",
+            Self::OtherRange => "the copy is of another range",
+            Self::NotFound => "there is no record",
+            Self::AlreadyDone => "the record is done already",
+            Self::NotCommitting => "the record is not COMMITTING",
+            Self::Suppliable => "a listed server has rows that are missing",
+            Self::Overtaken => "somebody else wrote the record first",
+            Self::Failed => "an operation failed, the record is as it was",
+            Self::Unknown => "the record may have been written",
+            Self::NotReset => "it is done, but replicas in error were not reset",
+        })
     }
 }

@@ -5,6 +5,8 @@ use core::fmt;
 use core::str::FromStr;
 use std::sync::Arc;
 
+use super::object::{PartitionId, SegmentId};
+
 const SEPARATOR: &str = "__";
 const MINUTE_MS: u64 = 60_000;
 const MINUTES_A_DAY: u32 = 24 * 60;
@@ -107,6 +109,13 @@ impl SegmentName {
     #[must_use]
     pub fn minute(&self) -> u32 {
         self.minute
+    }
+
+    /// The segment among those of its table. `None` if its partition is none of the first 2^16.
+    #[must_use]
+    pub fn id(&self) -> Option<SegmentId> {
+        let partition = PartitionId(u16::try_from(self.partition).ok()?);
+        Some(SegmentId { partition, sequence: self.sequence, minute: self.minute })
     }
 
     /// When it was created, ms since the epoch: a whole minute.

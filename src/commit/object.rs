@@ -1,7 +1,7 @@
 //! Names of things, what metadata says of a segment, and what a copy of it holds.
 
 use super::completion::Mode;
-use crate::collections::{Paged, Table};
+use crate::collections::{Map, Table};
 
 /// A partition of the table's stream, by the table's own numbering (dossier 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -293,7 +293,7 @@ pub type Replicas = Table<ServerId, ReplicaState>;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct IdealState {
     /// Replicas by segment.
-    pub segments: Paged<SegmentId, Replicas>,
+    pub segments: Map<SegmentId, Replicas>,
     /// Whether consumption is paused: commits begin no next segment.
     pub is_paused: bool,
 }
@@ -319,7 +319,7 @@ impl IdealState {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct View {
     /// Replicas by segment.
-    pub segments: Paged<SegmentId, Replicas>,
+    pub segments: Map<SegmentId, Replicas>,
 }
 
 impl View {

@@ -96,7 +96,8 @@ impl Stores {
             }
             ControllerEffect::Reset(..)
             | ControllerEffect::Call(_)
-            | ControllerEffect::Answer(..) => return None,
+            | ControllerEffect::Answer(..)
+            | ControllerEffect::AnswerRefill(..) => return None,
         })
     }
 

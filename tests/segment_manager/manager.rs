@@ -89,8 +89,8 @@ impl<V: Guards<Guard>> Manager<V> {
                 self.answer = Some(*answer);
                 return None;
             }
-            // Helix resets what is asked for.
-            ControllerEffect::Reset(..) => return None,
+            // Helix resets what is asked for, and no segment is read again.
+            ControllerEffect::Reset(..) | ControllerEffect::AnswerRefill(..) => return None,
             ControllerEffect::Call(order) => {
                 let report = self.report(order);
                 return Some(ControllerOutcome::Reported(report));

@@ -5,7 +5,7 @@ use surehold::commit::controller;
 use surehold::commit::controller::state::Owed;
 use surehold::commit::effect::{Change, Expected};
 use surehold::commit::event::{ControllerOutcome, Found, ServerOutcome};
-use surehold::commit::message::{Caller, Order, Report};
+use surehold::commit::message::{Caller, Order, RefillStatus, Report};
 use surehold::commit::object::{
     ControllerId, IdealState, ObjectId, ReplicaState, SegmentId, ServerId, Version,
 };
@@ -52,6 +52,9 @@ impl<V: Guards<Guard>> Model<V> {
                 ControllerEffect::Answer(caller, answer) => {
                     self.answer(world, caller, answer, context);
                 }
+                ControllerEffect::AnswerRefill(caller, status) => {
+                    self.answer_refill(world, caller, status, context);
+                }
                 ControllerEffect::Reset(segment, server) if issued.id.number == 0 => {
                     let _ = self.reset(world, segment, server, context);
                 }
@@ -79,24 +82,39 @@ impl<V: Guards<Guard>> Model<V> {
         if let Some(coverage) = &self.coverage {
             coverage.answered(answer);
         }
-        let at = caller.process.0 as u8;
-        let waits = world.servers[usize::from(at)].pending.iter();
-        // An answer goes over its request's own connection. Of a request that was broken off there is none any more,
-        // though its number may serve another effect by now.
-        let is_asked = |pending: &Pending<ServerEffect>| {
-            let is_call = matches!(pending.issued.effect, ServerEffect::Call(_));
-            pending.issued.id == caller.id && is_call && pending.at.is_some()
-        };
-        if !waits.into_iter().any(is_asked) {
-            return;
+        if is_asked(world, caller) {
+            context.tale.answers(caller.process.0 as u8, answer, context.mute);
+            self.answered(world, caller, ServerOutcome::Answered(answer), context);
         }
-        context.tale.answers(at, answer, context.mute);
-        let outcome = if context.mute {
-            context.muted = true;
-            ServerOutcome::Unknown
-        } else {
-            ServerOutcome::Answered(answer)
-        };
+    }
+
+    fn answer_refill(
+        &self,
+        world: &mut World,
+        caller: Caller<ServerId>,
+        status: RefillStatus,
+        context: &mut Context<'_>,
+    ) {
+        if let Some(coverage) = &self.coverage {
+            coverage.refilled(status);
+        }
+        if is_asked(world, caller) {
+            context.tale.refills(caller.process.0 as u8, status, context.mute);
+            self.answered(world, caller, ServerOutcome::Refilled(status), context);
+        }
+    }
+
+    /// A server has its answer, unless that is lost.
+    fn answered(
+        &self,
+        world: &mut World,
+        caller: Caller<ServerId>,
+        outcome: ServerOutcome,
+        context: &mut Context<'_>,
+    ) {
+        context.muted |= context.mute;
+        let outcome = if context.mute { ServerOutcome::Unknown } else { outcome };
+        let at = caller.process.0 as u8;
         let _ = self.end_server(world, at, caller.id.number, outcome, context);
     }
 
@@ -194,7 +212,8 @@ impl<V: Guards<Guard>> Model<V> {
             | ControllerEffect::Promote(_)
             | ControllerEffect::Reset(..)
             | ControllerEffect::Call(_)
-            | ControllerEffect::Answer(..) => None,
+            | ControllerEffect::Answer(..)
+            | ControllerEffect::AnswerRefill(..) => None,
         }
     }
 
@@ -329,7 +348,8 @@ impl<V: Guards<Guard>> Model<V> {
             | ControllerEffect::ReadStream(_)
             | ControllerEffect::ReadLatest(..)
             | ControllerEffect::Call(_)
-            | ControllerEffect::Answer(..) => return None,
+            | ControllerEffect::Answer(..)
+            | ControllerEffect::AnswerRefill(..) => return None,
         };
         context.tale.compares(applied);
         Some(if applied { ControllerOutcome::Applied } else { ControllerOutcome::Precondition })
@@ -464,4 +484,13 @@ fn apply(ideal: &mut IdealState, change: Change, servers: u16) {
             ideal.segments.remove(&segment);
         }
     }
+}
+
+/// Whether somebody waits for the answer to a request. It goes over the request's own connection: of one that was broken
+/// off there is none any more, though its number may serve another effect by now.
+fn is_asked(world: &World, caller: Caller<ServerId>) -> bool {
+    world.servers[usize::from(caller.process.0)].pending.iter().any(|pending| {
+        let is_call = matches!(pending.issued.effect, ServerEffect::Call(_));
+        pending.issued.id == caller.id && is_call && pending.at.is_some()
+    })
 }

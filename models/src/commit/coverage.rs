@@ -16,7 +16,7 @@ use surehold::commit::completion::{self, Answer, Mode, Phase};
 use surehold::commit::controller::state::{Chore, Errand, Owed, Retain, Retry, Stage, Validate};
 use surehold::commit::effect::{Change, ControllerEffect, Expected};
 use surehold::commit::event::{ControllerEvent, ControllerOutcome};
-use surehold::commit::message::{ReingestStatus, Report};
+use surehold::commit::message::{RefillStatus, ReingestStatus, Report};
 use surehold::commit::object::{Record, ReplicaState, SegmentId, Status};
 use surehold::commit::{Guard, Refusal, Task, controller};
 
@@ -52,7 +52,7 @@ const ENDS: [&str; 6] =
     ["applied", "reply lost", "fails", "no effect, unheard", "not as expected", "crash before"];
 
 /// Whatever else is counted.
-const OTHERS: [&str; 55] = [
+const OTHERS: [&str; 60] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -68,6 +68,11 @@ const OTHERS: [&str; 55] = [
     "reingest: 409",
     "reingest: 429",
     "reingest: 500",
+    "refill: done",
+    "refill: already done",
+    "refill: suppliable",
+    "refill: overtaken",
+    "refill: failed",
     "refused: busy",
     "supplies: yes",
     "supplies: no",
@@ -142,6 +147,23 @@ impl Coverage {
             Answer::CommitContinue => "answer: commit continue",
             Answer::Processed | Answer::UploadSuccess => "answer: processed",
         });
+    }
+
+    /// A server is answered that has read a segment again. The others would need a record whose range changes or that
+    /// vanishes while it is read, a controller's read that fails, or upstream's controller: they are tested one by one.
+    pub fn refilled(&self, status: RefillStatus) {
+        match status {
+            RefillStatus::Done => self.named("refill: done"),
+            RefillStatus::AlreadyDone => self.named("refill: already done"),
+            RefillStatus::Suppliable => self.named("refill: suppliable"),
+            RefillStatus::Overtaken => self.named("refill: overtaken"),
+            RefillStatus::Failed => self.named("refill: failed"),
+            RefillStatus::OtherRange
+            | RefillStatus::NotFound
+            | RefillStatus::NotCommitting
+            | RefillStatus::Unknown
+            | RefillStatus::NotReset => {}
+        }
     }
 
     /// A controller is answered.
@@ -396,7 +418,8 @@ fn step_of(effect: &ControllerEffect, owed: Owed, before: Option<&Record>) -> Op
             | ControllerEffect::Promote(_)
             | ControllerEffect::Reset(..)
             | ControllerEffect::Call(_)
-            | ControllerEffect::Answer(..),
+            | ControllerEffect::Answer(..)
+            | ControllerEffect::AnswerRefill(..),
             _,
         ) => return None,
     };

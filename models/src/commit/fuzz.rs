@@ -693,7 +693,8 @@ fn of_controller(effect: &ControllerEffect) -> Option<PartitionId> {
         ControllerEffect::ReadIdeal
         | ControllerEffect::WriteIdeal(..)
         | ControllerEffect::ReadView
-        | ControllerEffect::Answer(..) => None,
+        | ControllerEffect::Answer(..)
+        | ControllerEffect::AnswerRefill(..) => None,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use surehold::Verified;
-use surehold::commit::completion::Answer;
 use surehold::commit::controller::state::Owed;
 use surehold::commit::invariant::Property;
 use surehold::commit::message::{Ask, Tell};
@@ -124,7 +123,7 @@ pub(super) struct Stage<V: Guards<Guard>> {
     /// What happened in the step being played.
     lines: Vec<Line>,
     /// The answers that were given in the move being made.
-    heard: Vec<(u8, Answer)>,
+    heard: Vec<(u8, &'static str)>,
     broken: Vec<String>,
     steps: Vec<Played>,
 }
@@ -482,7 +481,7 @@ impl<V: Guards<Guard>> Stage<V> {
         let Some(wanted) = manner.heard else { return Ok(()) };
         let mut heard = self.heard.iter().rev();
         let last = heard.find(|(server, _)| by.is_none_or(|by| by == *server));
-        match last.map(|(_, answer)| word(*answer)) {
+        match last.map(|(_, word)| *word) {
             Some(word) if word == wanted => Ok(()),
             Some(word) => Err(Stop::new(word, format!("the answer is {word}, not {wanted}"))),
             None => Err(Stop::new("no-answer", "there is no answer")),
@@ -564,7 +563,7 @@ impl<V: Guards<Guard>> Stage<V> {
 
     /// Whether it was stopped by an answer, that is, after the operation.
     fn is_heard(&self, stop: &Stop) -> bool {
-        self.heard.last().is_some_and(|(_, answer)| word(*answer) == stop.check)
+        self.heard.last().is_some_and(|(_, word)| *word == stop.check)
     }
 
     fn run(&mut self, at: u8, owed: Owed, until: Option<Until>, manner: Manner) -> Made {
@@ -714,23 +713,6 @@ fn contents(world: &World) -> impl PartialEq + use<> {
 
 fn in_words(all: &[(SegmentId, u32)]) -> Vec<String> {
     all.iter().map(|(id, mask)| format!("{} of {}", rows(*mask), name(*id))).collect()
-}
-
-/// An answer, in a word.
-fn word(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Commit { .. } => "COMMIT",
-        Answer::Hold(_) => "HOLD",
-        Answer::CatchUp(_) => "CATCH_UP",
-        Answer::Discard => "DISCARD",
-        Answer::Keep(_) => "KEEP",
-        Answer::NotLeader => "NOT_LEADER",
-        Answer::Failed => "FAILED",
-        Answer::CommitSuccess => "COMMIT_SUCCESS",
-        Answer::CommitContinue => "COMMIT_CONTINUE",
-        Answer::Processed => "PROCESSED",
-        Answer::UploadSuccess => "UPLOAD_SUCCESS",
-    }
 }
 
 fn says(effect: &ServerEffect, is: impl Fn(&completion::Kind) -> bool) -> bool {

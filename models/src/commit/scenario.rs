@@ -235,8 +235,8 @@ pub struct Manner {
     pub heard: Option<&'static str>,
 }
 
-/// The answers that a move can be made for.
-const ANSWERS: [&str; 9] = [
+/// The answers that a move can be made for; below, those to the completion of a segment that was read again.
+const ANSWERS: [&str; 19] = [
     "COMMIT",
     "HOLD",
     "CATCH_UP",
@@ -246,6 +246,16 @@ const ANSWERS: [&str; 9] = [
     "COMMIT_SUCCESS",
     "COMMIT_CONTINUE",
     "PROCESSED",
+    "done",
+    "other-range",
+    "not-found",
+    "already-done",
+    "not-committing",
+    "suppliable",
+    "overtaken",
+    "failed",
+    "unknown",
+    "not-reset",
 ];
 
 /// What cannot be read, and why.

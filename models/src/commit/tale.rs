@@ -2,8 +2,9 @@
 
 use surehold::commit::completion::{Answer, Kind};
 use surehold::commit::effect::{Change, Expected, Source};
-use surehold::commit::message::{Ask, Report, Request, Tell};
+use surehold::commit::message::{Ask, RefillStatus, Report, Request, Tell};
 use surehold::commit::object::{Location, ObjectId, Record, ReplicaState, SegmentId, Status};
+use surehold::commit::server::state::Work;
 use surehold::commit::{ControllerEffect, Guard, Refusal, ServerEffect, Task};
 
 use super::model::{Action, Fate, Who};
@@ -15,7 +16,7 @@ pub use crate::line::Line;
 #[derive(Debug, Default)]
 pub struct Tale {
     lines: Option<Vec<Line>>,
-    heard: Vec<(u8, Answer)>,
+    heard: Vec<(u8, &'static str)>,
 }
 
 impl Tale {
@@ -37,9 +38,9 @@ impl Tale {
         self.lines.unwrap_or_default()
     }
 
-    /// The answers that were given to servers, lost ones as well; of a story that is told.
+    /// The answers that were given to servers, each in a word, lost ones as well; of a story that is told.
     #[must_use]
-    pub fn heard(&self) -> &[(u8, Answer)] {
+    pub fn heard(&self) -> &[(u8, &'static str)] {
         &self.heard
     }
 
@@ -69,11 +70,21 @@ impl Tale {
 
     pub(super) fn answers(&mut self, server: u8, answer: Answer, lost: bool) {
         if self.lines.is_some() {
-            self.heard.push((server, answer));
+            self.heard.push((server, word(answer)));
         }
         self.add(|| {
             let lost = if lost { " (lost)" } else { "" };
             format!("{} is answered {}{lost}", server_name(server.into()), answer_name(answer))
+        });
+    }
+
+    pub(super) fn refills(&mut self, server: u8, status: RefillStatus, lost: bool) {
+        if self.lines.is_some() {
+            self.heard.push((server, status.name()));
+        }
+        self.add(|| {
+            let lost = if lost { " (lost)" } else { "" };
+            format!("{} is answered {}, {status}{lost}", server_name(server.into()), status.code())
         });
     }
 
@@ -165,6 +176,23 @@ fn answer_name(answer: Answer) -> String {
     }
 }
 
+/// An answer, in a word.
+fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Commit { .. } => "COMMIT",
+        Answer::Hold(_) => "HOLD",
+        Answer::CatchUp(_) => "CATCH_UP",
+        Answer::Discard => "DISCARD",
+        Answer::Keep(_) => "KEEP",
+        Answer::NotLeader => "NOT_LEADER",
+        Answer::Failed => "FAILED",
+        Answer::CommitSuccess => "COMMIT_SUCCESS",
+        Answer::CommitContinue => "COMMIT_CONTINUE",
+        Answer::Processed => "PROCESSED",
+        Answer::UploadSuccess => "UPLOAD_SUCCESS",
+    }
+}
+
 fn event(world: &World, action: Action) -> (String, String) {
     let controller = |at: u8| format!("C{at}");
     let server = |at: u8| server_name(at.into());
@@ -197,7 +225,11 @@ fn event(world: &World, action: Action) -> (String, String) {
         }
         Action::Stop(at, segment) => (server(at), format!("stops {} by its clock", name(segment))),
         Action::GiveUp(at, segment) => {
-            (server(at), format!("waits no longer for {}", name(segment)))
+            let role = world.servers[usize::from(at)].role.as_ref();
+            let replica = role.and_then(|role| role.replica(segment));
+            let reads = replica.is_some_and(|replica| matches!(replica.work, Work::Catching(_)));
+            let what = if reads { "to catch up with" } else { "for a copy of" };
+            (server(at), format!("waits no longer {what} {}", name(segment)))
         }
         Action::Crash(at, true) => (server(at), "crashes and never returns".into()),
         Action::Crash(at, false) => (server(at), "crashes; its disk stays".into()),
@@ -284,7 +316,7 @@ fn of_controller(effect: &ControllerEffect) -> String {
             };
             format!("asks {} {what} ({})", server_name(order.server.0), name(order.segment))
         }
-        ControllerEffect::Answer(..) => "answers".into(),
+        ControllerEffect::Answer(..) | ControllerEffect::AnswerRefill(..) => "answers".into(),
     }
 }
 

@@ -1,11 +1,11 @@
 //! The completion of a segment that was read from the stream again: kept apart from the ordinary upload
-//! (dossier 10, steps 5 to 7). Any controller does it, whether it leads or not; the record decides.
+//! (dossier 10, steps 5 to 7). Any controller does it, whether it leads or not; the record decides, and the answer says
+//! why not ([`RefillStatus`]).
 
-use super::super::completion::Answer;
 use super::super::effect::{ControllerEffect as Effect, Expected};
 use super::super::event::{ControllerOutcome as Outcome, Found, Refusal};
 use super::super::guard::Guard;
-use super::super::message::{Caller, Order, Report, Tell};
+use super::super::message::{Caller, Order, RefillStatus, Report, Tell};
 use super::super::object::{
     Location, ObjectId, Range, Record, ReplicaState, Sealed, SegmentId, ServerId, Status, View,
 };
@@ -41,7 +41,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// `None` if what was outstanding cannot end so.
     pub(super) fn refill_goes_on(&mut self, key: Key, outcome: Outcome) -> Option<()> {
         let refill = self.state.refills.remove(&key)?;
-        let failed = matches!(outcome, Outcome::Failed | Outcome::Unknown | Outcome::Precondition);
         match (refill.stage.clone(), outcome) {
             (Stage::Reading, Outcome::Record(found)) => self.refill_read(key, refill, found),
             (Stage::Listing(found), Outcome::Ideal(ideal, _)) => {
@@ -51,6 +50,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             (Stage::Asking(found, left), Outcome::Reported(Report::Supplies(false))) => {
                 self.ask_next(key, refill, found, left);
+            }
+            (Stage::Asking(..), Outcome::Reported(Report::Supplies(true))) => {
+                self.answer_refill(&refill, RefillStatus::Suppliable);
             }
             (Stage::Promoting(found), Outcome::Applied) => {
                 let stored = ObjectId { attempt: None, ..refill.stored };
@@ -65,26 +67,24 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             (Stage::Viewing, Outcome::View(view)) => {
                 self.reset_after(key.0, &view);
-                self.answer(refill.caller, Answer::Processed);
+                self.answer_refill(&refill, RefillStatus::Done);
             }
-            (Stage::Asking(..), Outcome::Reported(_)) => {
-                self.answer(refill.caller, Answer::Failed);
-            }
-            (_, _) if failed => self.answer(refill.caller, Answer::Failed),
-            (_, _) => return None,
+            (stage, outcome) => self.answer_refill(&refill, failure(&stage, &outcome)?),
         }
         Some(())
     }
 
+    fn answer_refill(&mut self, refill: &Refill, status: RefillStatus) {
+        self.tell(Effect::AnswerRefill(refill.caller, status));
+    }
+
     fn refill_read(&mut self, key: Key, refill: Refill, found: Option<Found>) {
-        let Some(found) = found.filter(|found| found.record.status == Status::Committing) else {
-            return self.answer(refill.caller, Answer::Failed);
-        };
-        let Some(range) = found.record.range() else {
-            return self.answer(refill.caller, Answer::Failed);
+        let (found, range) = match committing(found) {
+            Ok(found) => found,
+            Err(status) => return self.answer_refill(&refill, status),
         };
         if !self.judge.demands(Guard::MatchRange, refill.copy.rows.range == range) {
-            return self.answer(refill.caller, Answer::Failed);
+            return self.answer_refill(&refill, RefillStatus::OtherRange);
         }
         let whole = refill.copy.rows.covers(range, &found.record.lost);
         // Others may have what the stream has no more.
@@ -116,7 +116,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     fn write_refill(&mut self, key: Key, refill: Refill, found: &Found) {
         let Some(end) = found.record.end else {
-            return self.answer(refill.caller, Answer::Failed);
+            return self.answer_refill(&refill, RefillStatus::NotCommitting);
         };
         let location = Location::Object(refill.stored);
         let done = found.record.done(end, refill.copy.crc, location);
@@ -152,5 +152,29 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.tell(Effect::Reset(segment, server));
             }
         }
+    }
+}
+
+/// A record that can be completed, and its range.
+fn committing(found: Option<Found>) -> Result<(Found, Range), RefillStatus> {
+    let found = found.ok_or(RefillStatus::NotFound)?;
+    let range = match found.record.status {
+        Status::Committing => found.record.range(),
+        Status::Done | Status::Uploaded => return Err(RefillStatus::AlreadyDone),
+        Status::InProgress => None,
+    };
+    Ok((found, range.ok_or(RefillStatus::NotCommitting)?))
+}
+
+/// What it means that an operation did not end well; `None` if it cannot end so.
+fn failure(stage: &Stage, outcome: &Outcome) -> Option<RefillStatus> {
+    match (stage, outcome) {
+        (Stage::Viewing, Outcome::Failed | Outcome::Unknown) => Some(RefillStatus::NotReset),
+        (Stage::Writing, Outcome::Precondition) => Some(RefillStatus::Overtaken),
+        (Stage::Writing, Outcome::Unknown) => Some(RefillStatus::Unknown),
+        // What such a server has is not known.
+        (Stage::Asking(..), Outcome::Reported(_)) => Some(RefillStatus::Failed),
+        (_, Outcome::Failed | Outcome::Unknown) => Some(RefillStatus::Failed),
+        (_, _) => None,
     }
 }

@@ -8,7 +8,7 @@ use super::super::object::{
     ControllerId, IdealState, Location, ObjectId, Offset, Range, Record, Sealed, SegmentId,
     ServerId, TableConfig, Version, View,
 };
-use crate::collections::{Paged, Table};
+use crate::collections::{Map, Table};
 
 /// What survives a crash of a controller: its name, and a count of its lives that whoever starts it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,13 +31,13 @@ pub struct State {
     pub(crate) stops: bool,
     /// The longest commit seen in the table, ms (dossier 6.1).
     pub(crate) longest_ms: u64,
-    pub(crate) machines: Paged<SegmentId, completion::State>,
-    pub(crate) errands: Paged<SegmentId, Errand>,
+    pub(crate) machines: Map<SegmentId, completion::State>,
+    pub(crate) errands: Map<SegmentId, Errand>,
     /// What step 3 has read, while how old the records are is read as well; upstream alone.
     pub(crate) batch: Option<Batch>,
     pub(crate) refills: Table<(SegmentId, ServerId), Refill>,
     pub(crate) chores: Table<Task, Chore>,
-    pub(crate) outstanding: Paged<u16, Owed>,
+    pub(crate) outstanding: Map<u16, Owed>,
 }
 
 impl State {
@@ -47,12 +47,12 @@ impl State {
             leads: false,
             stops: false,
             longest_ms: 0,
-            machines: Paged::new(),
-            errands: Paged::new(),
+            machines: Map::new(),
+            errands: Map::new(),
             batch: None,
             refills: Table::new(),
             chores: Table::new(),
-            outstanding: Paged::new(),
+            outstanding: Map::new(),
         }
     }
 

@@ -132,7 +132,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 let job = Job { rows, end, stage: JobStage::Completing };
                 self.job_proceeds(segment, job, Effect::Call(request));
             }
-            (JobStage::Completing, Outcome::Answered(_)) => {}
+            (JobStage::Completing, Outcome::Refilled(_)) => {}
             (
                 JobStage::Reading
                 | JobStage::Building

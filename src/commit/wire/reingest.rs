@@ -1,162 +1,91 @@
-//! Reingestion on the wire: a controller asks a server over HTTP, and the answer is a JSON object (dossier 10).
+//! Reingestion on the wire (origin 2; dossier 10): a controller has a server read a segment again ([`begin`]), and the
+//! server has a controller complete it ([`complete`]).
 //!
-//! Unlike the completion protocol it says by the HTTP status how the request was taken.
+//! Unlike the completion protocol it says by the HTTP status how a request was taken. There are two forms, and both are
+//! read and written: that of the text of #14920 ([`Form::Text`]), and that of upstream's tree ([`Form::Tree`]). An answer
+//! has the form of its request.
+//!
+//! Nothing here decides anything. What cannot be read is [`Malformed`], which says where, what and why; what is not known
+//! is passed over. Whoever reads from the network limits how long a request may be.
 
-use super::super::message::ReingestStatus;
-use super::{Encoded, WireError, decoded};
+pub mod begin;
+pub mod complete;
+#[cfg(feature = "serde")]
+mod fields;
+mod malformed;
 
-const PATH: &str = "/reingestSegment/";
-const JOBS: &str = "/reingestSegment/jobs";
+use super::decoded;
+use crate::commit::name::SegmentName;
+pub use malformed::{Malformed, Place, Why};
 
-/// What is asked of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Request {
-    /// `POST /reingestSegment/<segment>`, with `{}` as its body: read this segment again.
-    Begin(String),
-    /// `GET /reingestSegment/jobs`: which jobs run. Those that wait are not listed, upstream.
-    Jobs,
-}
+/// The longest name of a segment, a table or a job, in bytes: a segment is a directory on a server's disk.
+pub const MAX_NAME_BYTES: usize = 255;
+/// The longest URI of an object, in bytes.
+pub const MAX_URI_BYTES: usize = 2_048;
 
-impl Request {
-    /// The HTTP method.
-    #[must_use]
-    pub fn method(&self) -> &'static str {
-        match self {
-            Self::Begin(_) => "POST",
-            Self::Jobs => "GET",
-        }
-    }
+/// What a realtime table's name ends in, where it is named with its type.
+const REALTIME: &str = "_REALTIME";
 
-    /// The path.
-    #[must_use]
-    pub fn url(&self) -> String {
-        match self {
-            Self::Begin(segment) => format!("{PATH}{}", Encoded(segment)),
-            Self::Jobs => JOBS.into(),
-        }
-    }
-
-    /// Reads a request. The method tells the list of jobs from a segment that is called `jobs`.
-    ///
-    /// # Errors
-    ///
-    /// [`WireError::Path`] if there is no such method or path, [`WireError::Encoding`].
-    pub fn from_url(method: &str, url: &str) -> Result<Self, WireError> {
-        let path = url.split('?').next().unwrap_or(url);
-        match method {
-            "GET" if path == JOBS => Ok(Self::Jobs),
-            "POST" => {
-                let segment = path.strip_prefix(PATH).filter(|segment| !segment.is_empty());
-                let segment = segment.filter(|segment| !segment.contains('/'));
-                // A plus stands for a blank in a query only.
-                let segment = segment.ok_or(WireError::Path)?.replace('+', "%2B");
-                Ok(Self::Begin(decoded(&segment)?))
-            }
-            _ => Err(WireError::Path),
-        }
-    }
-}
-
-/// A job: the body of the answer that one has begun, and an item of the list.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
-pub struct Job {
-    /// A name for the job, of no meaning to anybody else.
-    pub job_id: String,
-    /// Its segment.
-    pub segment_name: String,
-    /// When it began, ms since the epoch by the server's clock.
-    pub start_time_ms: u64,
+/// How a request is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// As the text of #14920 has it.
+    Text,
+    /// As upstream's tree has it.
+    Tree,
 }
 
 /// The body of an answer that refuses, as of any other request to Pinot over HTTP.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Refused {
     /// The HTTP status once more.
     pub code: u16,
     /// For people.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub error: Option<String>,
+    /// Ours alone: which of the outcomes with this status it is. Stock peers pass it over, and say none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub reason: Option<String>,
 }
 
-/// How a server answers a request to read a segment again.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(untagged))]
-pub enum Answer {
-    /// 200: a job has begun.
-    Begun(Job),
-    /// Any other status.
-    Refused(Refused),
-}
-
-impl Answer {
-    /// The answer of a server that took the request so; `job` is told if it has begun.
-    #[must_use]
-    pub fn of(status: ReingestStatus, job: Job) -> Self {
-        let says = match status {
-            ReingestStatus::Accepted => return Self::Begun(job),
-            ReingestStatus::NotFound => "this server has no such segment",
-            ReingestStatus::Conflict => "the segment is being read again here, or is completed",
-            ReingestStatus::TooMany => "as many jobs run as may",
-            ReingestStatus::NotReady => "the server or the segment is not ready for it",
-        };
-        let error = Some(format!("{}: {says}", job.segment_name));
-        Self::Refused(Refused { code: status.code(), error })
+impl Refused {
+    fn new(code: u16, error: String) -> Self {
+        Self { code, error: Some(error), reason: None }
     }
 
-    /// The HTTP status.
-    #[must_use]
-    pub fn code(&self) -> u16 {
-        match self {
-            Self::Begun(_) => ReingestStatus::Accepted.code(),
-            Self::Refused(refused) => refused.code,
-        }
-    }
-
-    /// How the server took the request.
-    ///
-    /// # Errors
-    ///
-    /// See [`status`].
-    pub fn status(&self) -> Result<ReingestStatus, WireError> {
-        status(self.code())
-    }
-
-    /// The answer of this HTTP status and body.
-    ///
-    /// # Errors
-    ///
-    /// [`WireError::Encoding`] if the body is no such object; [`WireError::Number`] as [`status`].
+    /// The status counts, whatever the body is: a gateway in between writes none of ours.
     #[cfg(feature = "serde")]
-    pub fn read<'de, D: serde::Deserializer<'de>>(code: u16, body: D) -> Result<Self, WireError> {
-        use serde::Deserialize as _;
-        let unreadable = |_| WireError::Encoding;
-        match status(code)? {
-            ReingestStatus::Accepted => Job::deserialize(body).map(Self::Begun).map_err(unreadable),
-            _ => {
-                let refused = Refused::deserialize(body).map_err(unreadable)?;
-                Ok(Self::Refused(Refused { code, ..refused }))
-            }
-        }
+    fn read<'de, D: serde::Deserializer<'de>>(code: u16, body: D) -> Self {
+        const MAX_TEXT_BYTES: usize = 4_096;
+        let names = [("error", MAX_TEXT_BYTES), ("reason", MAX_NAME_BYTES)];
+        let [error, reason] = fields::read(body, names).unwrap_or_default();
+        Self { code, error: error.into_text(), reason: reason.into_text() }
     }
 }
 
-/// How a server of any version took the request, by the HTTP status of its answer. Upstream's tree says 400 of a segment
-/// that has a place where it can be had already.
-///
-/// # Errors
-///
-/// [`WireError::Number`] for a status that no server answers with.
-pub fn status(code: u16) -> Result<ReingestStatus, WireError> {
-    match code {
-        200 => Ok(ReingestStatus::Accepted),
-        404 => Ok(ReingestStatus::NotFound),
-        400 | 409 => Ok(ReingestStatus::Conflict),
-        429 => Ok(ReingestStatus::TooMany),
-        500..=599 => Ok(ReingestStatus::NotReady),
-        _ => Err(WireError::Number("status")),
+impl From<Malformed> for Refused {
+    fn from(malformed: Malformed) -> Self {
+        Self::new(malformed.code(), malformed.to_string())
     }
+}
+
+/// The segment of this name.
+fn segment_name(place: Place, name: &'static str, text: &str) -> Result<SegmentName, Malformed> {
+    short(place, name, text, MAX_NAME_BYTES)?;
+    text.parse().map_err(|error| Malformed { place, name, why: Why::Name(error) })
+}
+
+fn short(place: Place, name: &'static str, text: &str, most: usize) -> Result<(), Malformed> {
+    let why = match text.len() {
+        0 => Why::Empty,
+        bytes if bytes > most => Why::TooLong { bytes, most },
+        _ => return Ok(()),
+    };
+    Err(Malformed { place, name, why })
+}
+
+/// A part of a path. A plus stands for a blank in a query only.
+fn path_decoded(name: &'static str, text: &str) -> Result<String, Malformed> {
+    let malformed = Malformed { place: Place::Path, name, why: Why::Encoding };
+    decoded(&text.replace('+', "%2B")).map_err(|_| malformed)
 }
