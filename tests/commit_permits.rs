@@ -13,7 +13,7 @@ use surehold::commit::{Guard, ServerEffect as Effect, ServerEvent as Event};
 use surehold::guard::Guards;
 use surehold::{EffectId, Machine};
 
-const ONE: server::Limits = server::Limits { max_builds: 1, max_jobs: 4 };
+const ONE: server::Limits = server::Limits { max_builds: 1, max_jobs: 4, consumption: None };
 
 fn segment(sequence: u32) -> SegmentId {
     SegmentId { partition: PartitionId(0), sequence, minute: 0 }

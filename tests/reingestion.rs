@@ -68,7 +68,7 @@ struct Cluster<V: Guards<Guard>> {
 impl Cluster<Verified> {
     fn new(max_jobs: usize) -> Self {
         Self::of(Controller::new(controller::Limits::default()), || {
-            Server::new(server::Limits { max_builds: 1, max_jobs })
+            Server::new(server::Limits { max_builds: 1, max_jobs, ..server::Limits::default() })
         })
     }
 }

@@ -63,13 +63,15 @@ pub enum Guard {
     BatchApart,
     /// `permit-back`
     PermitBack,
+    /// `consumer-permit-back`
+    ConsumerPermitBack,
     /// `end-given-up`
     EndGivenUp,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -99,6 +101,7 @@ impl Guard {
         Self::AskAgain,
         Self::BatchApart,
         Self::PermitBack,
+        Self::ConsumerPermitBack,
         Self::EndGivenUp,
     ];
 
@@ -135,6 +138,7 @@ impl Guard {
             Self::AskAgain => "ask-again",
             Self::BatchApart => "batch-apart",
             Self::PermitBack => "permit-back",
+            Self::ConsumerPermitBack => "consumer-permit-back",
             Self::EndGivenUp => "end-given-up",
         }
     }
@@ -228,6 +232,9 @@ impl Guard {
             Self::PermitBack => {
                 "A reingestion gives its permit to build back, however the build ends."
             }
+            Self::ConsumerPermitBack => {
+                "A consumer that cannot be opened gives its permit to consume back, as no transition will ever offload it."
+            }
             Self::EndGivenUp => {
                 "A segment that all replicas gave up is ended where it begins, by compare-and-set, before another begins there; one that was committed first is served, and the next begins at its end."
             }
@@ -290,6 +297,7 @@ impl Guard {
             Self::AskAgain => &["C5"],
             Self::BatchApart => &["R3"],
             Self::PermitBack => &["C6"],
+            Self::ConsumerPermitBack => &["#14974"],
             Self::EndGivenUp => &["N6", "C13"],
         }
     }

@@ -315,6 +315,7 @@ impl<V: Guards<Guard>> Model<V> {
                     | Work::Retrying
                     | Work::Comparing => false,
                     Work::Opening { .. }
+                    | Work::Acquiring
                     | Work::Consuming(_)
                     | Work::Reporting(_)
                     | Work::Starting(_)

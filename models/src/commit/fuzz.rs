@@ -171,7 +171,7 @@ pub fn commit_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Box<Finding>
 
 fn server_limits(data: &[u8]) -> server::Limits {
     match is_set(data, 1, 7) {
-        true => server::Limits { max_builds: 1, max_jobs: 1 },
+        true => server::Limits { max_builds: 1, max_jobs: 1, ..server::Limits::default() },
         false => server::Limits::default(),
     }
 }
@@ -207,6 +207,7 @@ fn world_of(data: &[u8]) -> Scope {
         jobs: None,
         buildable: None,
         permits: None,
+        consumption: None,
         is_prompt: false,
         strays: is_set(data, 4, 3),
         repairs_offline: is_set(data, 4, 6),

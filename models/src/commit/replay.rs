@@ -84,6 +84,7 @@ fn server_limits(scenario: &Scenario) -> server::Limits {
     server::Limits {
         max_builds: scenario.builds.unwrap_or(usual.max_builds),
         max_jobs: scenario.jobs.unwrap_or(usual.max_jobs),
+        ..usual
     }
 }
 

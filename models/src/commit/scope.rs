@@ -4,7 +4,7 @@ use surehold::commit::completion::Mode;
 use surehold::commit::controller;
 use surehold::commit::invariant::Property;
 use surehold::commit::object::{AutoReset, PartitionId, SegmentId, TableConfig};
-use surehold::commit::server;
+use surehold::commit::server::{self, ParallelSegmentConsumptionPolicy};
 
 pub use crate::tier::Tier;
 
@@ -56,6 +56,8 @@ pub struct Scope {
     pub buildable: Option<u64>,
     /// How many builds a server may run at once, if not as many as by default.
     pub permits: Option<usize>,
+    /// Whether the replicas of a partition on a server take turns to consume, and what may go on beside.
+    pub consumption: Option<ParallelSegmentConsumptionPolicy>,
     /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
     pub is_prompt: bool,
     /// Whether a server may not have heard who leads, and ask the controller that led before.
@@ -174,6 +176,7 @@ impl Scope {
         server::Limits {
             max_jobs: self.jobs.unwrap_or(limits.max_jobs),
             max_builds: self.permits.unwrap_or(limits.max_builds),
+            consumption: self.consumption,
         }
     }
 
@@ -260,6 +263,9 @@ impl Scope {
             None => {}
             Some(1) => parts.push("1 build permit".into()),
             Some(many) => parts.push(format!("{many} build permits")),
+        }
+        if let Some(policy) = self.consumption {
+            parts.push(format!("one consumer at a time ({})", policy.name()));
         }
         if self.is_prompt {
             parts.push("transitions sent at once".into());

@@ -1,6 +1,7 @@
 //! The scopes of commit.
 
 use surehold::commit::completion::Mode;
+use surehold::commit::server::ParallelSegmentConsumptionPolicy as Policy;
 
 use super::scope::{Budget, Goal, Scope, Tier};
 
@@ -41,6 +42,7 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         jobs: None,
         buildable: None,
         permits: None,
+        consumption: None,
         is_prompt: false,
         strays: false,
         repairs_offline: false,
@@ -69,6 +71,11 @@ fn early(scope: Scope) -> Scope {
 /// With one server, which builds two segments with one permit.
 fn one_permit(name: &'static str, question: &'static str, budget: Budget) -> Scope {
     Scope { segments: 3, servers: 1, permits: Some(1), ..single(base(name, question, budget)) }
+}
+
+/// With replicas that take turns to consume.
+fn in_turn(policy: Policy, scope: Scope) -> Scope {
+    Scope { consumption: Some(policy), ..scope }
 }
 
 /// All of them.
@@ -550,6 +557,49 @@ fn ours() -> Vec<Scope> {
                 Budget { server_crashes: 1, ..NONE },
             )
         },
+        in_turn(
+            Policy::AllowDuringBuildOnly,
+            Scope {
+                segments: 3,
+                is_ordered: true,
+                ..single(base(
+                    "turns-build",
+                    "Replicas of a partition take turns to consume, and give way as they build; a build fails.",
+                    Budget { failures: 1, ..NONE },
+                ))
+            },
+        ),
+        in_turn(
+            Policy::AllowAlways,
+            early(base(
+                "turns-early",
+                "So, or as they bring a copy; one that is behind and has given way does not catch up.",
+                Budget { delays: 1, ..NONE },
+            )),
+        ),
+        in_turn(
+            Policy::AllowDuringDownloadOnly,
+            Scope {
+                servers: 1,
+                segments: 3,
+                ..single(base(
+                    "turns-download",
+                    "So as they bring a copy alone; the server crashes.",
+                    Budget { server_crashes: 1, ..NONE },
+                ))
+            },
+        ),
+        in_turn(
+            Policy::DisallowAlways,
+            Scope {
+                mode: Mode::Blocking,
+                ..single(base(
+                    "turns-broken",
+                    "They give way when they are offloaded, and a consumer breaks (#14974).",
+                    Budget { breaks: 1, ..NONE },
+                ))
+            },
+        ),
         nightly(single(base(
             "dead-server",
             "A server with the only copy never returns (N1).",

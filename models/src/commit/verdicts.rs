@@ -102,11 +102,11 @@ pub fn upstream() -> Vec<Run> {
 /// The verified protocol without some guards.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AnyStatus, AskAgain, BatchApart, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata,
-        EndGivenUp, GapByAll, InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange,
-        NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead, OwnObject, PermitBack, Rebuild,
-        Reingest, ResetErrorOnly, ResetErrors, RetryCommitting, RetryCompares, UploadedIsDone,
-        WholeRange, WinnerOnly,
+        AnyStatus, AskAgain, BatchApart, ConsumerPermitBack, CreateIfAbsent, CutAtEnd, DoneAgain,
+        EndFromMetadata, EndGivenUp, GapByAll, InOrder, KeepEnd, KeepMemory, ListedOnly,
+        LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead, OwnObject,
+        PermitBack, Rebuild, Reingest, ResetErrorOnly, ResetErrors, RetryCommitting, RetryCompares,
+        UploadedIsDone, WholeRange, WinnerOnly,
     };
     use Property::{
         Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
@@ -114,7 +114,7 @@ pub fn mutants() -> Vec<Mutant> {
         TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 32] = [
+    let noticed: [Row; 33] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
@@ -135,6 +135,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R12"], &[KeepEnd], "retention", Chain),
         (&["C6"], &[PermitBack], "one-permit-crash", PermitsOfBuilds),
         (&["C6"], &[PermitBack], "one-permit-crash", Recoverable),
+        (&["#14974"], &[ConsumerPermitBack], "turns-broken", Recoverable),
         (&["N6"], &[EndGivenUp], "broken-reset", Chain),
         (&["N6"], &[EndGivenUp], "broken-leader", Chain),
         (&["R2", "C3", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
