@@ -273,7 +273,7 @@ impl Guard {
             Self::ListedOnly => &["R1", "C8"],
             Self::OneHead => &["N5", "C8"],
             Self::WinnerOnly => &["R4"],
-            Self::OwnObject => &["R6", "C1"],
+            Self::OwnObject => &["R6", "C1", "N7"],
             Self::ObjectBeforeDone => &["N1", "C5"],
             Self::MatchRange => &["R4", "C18"],
             Self::Rebuild => &["R5", "C3"],

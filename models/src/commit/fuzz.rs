@@ -235,6 +235,9 @@ fn budget(data: &[u8]) -> Budget {
         expiries: fault(2, 6),
         delays: fault(2, 7),
         rewrites: fault(3, 0),
+        minion_crashes: 0,
+        reads: 0,
+        adrift: 0,
         toggles: fault(3, 1),
         breaks: fault(4, 0),
         pauses: fault(4, 1),
@@ -639,6 +642,9 @@ fn who_acts(action: &Action) -> Option<Who> {
         | Action::Expire(_)
         | Action::Age
         | Action::Rewrite(_)
+        | Action::Minion
+        | Action::CrashMinion
+        | Action::Land(_)
         | Action::Toggle
         | Action::Pause
         | Action::Resume => None,
@@ -673,6 +679,9 @@ fn partition_of(world: &World, action: &Action) -> Option<PartitionId> {
         | Action::CrashController(_)
         | Action::Lead
         | Action::Age
+        | Action::Minion
+        | Action::CrashMinion
+        | Action::Land(_)
         | Action::Toggle
         | Action::Pause
         | Action::Resume => None,

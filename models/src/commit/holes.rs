@@ -55,7 +55,7 @@ const fn hole(name: &'static str, finding: Finding, says: &'static str) -> Hole 
 }
 
 /// All of them, by name.
-pub const HOLES: [Hole; 22] = [
+pub const HOLES: [Hole; 23] = [
     hole(
         "R1",
         Confirmed("sane-slow", "listed-has-record"),
@@ -188,5 +188,11 @@ pub const HOLES: [Hole; 22] = [
         Confirmed("sane-broken-reset", "chain"),
         "A replica gives up and is reset before its message is carried out, which takes it out all the same. \
          The validator begins the segment again at the same offset, and the replica commits the old one.",
+    ),
+    hole(
+        "N7",
+        Confirmed("sane-rewrite-interrupted", "right-object"),
+        "An upload of a minion's copy stops between its object, which is put over the segment's own, and its \
+         record: the record keeps the checksum of a copy that is nowhere any more.",
     ),
 ];

@@ -222,7 +222,11 @@ impl<V: Guards<Guard>> Stage<V> {
             Move::TakeOver(_) => Err(Stop::new("not-next", "another one is next")),
             Move::Age => self.happen(Action::Age),
             Move::Expire => self.happen(Action::Expire(PARTITION)),
-            Move::Rewrite(segment) => self.happen(Action::Rewrite(segment)),
+            Move::Rewrite(segment) => {
+                self.happen(Action::Rewrite(segment))?;
+                self.happen(Action::Minion)?;
+                self.happen(Action::Minion)
+            }
             Move::Toggle => self.happen(Action::Toggle),
             Move::Serve => self.come_to(Property::Served),
             Move::Settle => self.come_to(Property::Recoverable),

@@ -492,6 +492,9 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
             expiries: OFTEN,
             delays: OFTEN,
             rewrites: OFTEN,
+            minion_crashes: 0,
+            reads: 0,
+            adrift: 0,
             toggles: OFTEN,
             // No step asks for these.
             breaks: 0,

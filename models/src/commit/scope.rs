@@ -97,6 +97,12 @@ pub struct Budget {
     pub delays: u8,
     /// A minion replaces a completed segment by another of the same rows.
     pub rewrites: u8,
+    /// Of these, the minion crashes on its way.
+    pub minion_crashes: u8,
+    /// A read of a controller or of a server fails.
+    pub reads: u8,
+    /// A controller's write lands later than it is waited for.
+    pub adrift: u8,
     /// The operator switches the mode.
     pub toggles: u8,
     /// The consumer of a replica cannot go on.
@@ -238,6 +244,9 @@ impl Scope {
             (budget.expiries, "expired row"),
             (budget.delays, "delay"),
             (budget.rewrites, "minion rewrite"),
+            (budget.minion_crashes, "minion that crashes"),
+            (budget.reads, "failed read"),
+            (budget.adrift, "late write"),
             (budget.toggles, "mode switch"),
             (budget.breaks, "consumer that breaks"),
             (budget.pauses, "pause"),

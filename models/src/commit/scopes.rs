@@ -16,6 +16,9 @@ const NONE: Budget = Budget {
     expiries: 0,
     delays: 0,
     rewrites: 0,
+    minion_crashes: 0,
+    reads: 0,
+    adrift: 0,
     toggles: 0,
     breaks: 0,
     pauses: 0,
@@ -115,6 +118,9 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "crash-slow" => "sane-crash-slow",
         "batch" => "sane-batch",
         "one-permit" => "sane-one-permit",
+        "turns-broken" => "sane-turns-broken",
+        "rewrite-interrupted" => "sane-rewrite-interrupted",
+        "write-late" => "sane-write-late",
         "broken-reset" => "sane-broken-reset",
         _ => return None,
     };
@@ -560,13 +566,12 @@ fn ours() -> Vec<Scope> {
         in_turn(
             Policy::AllowDuringBuildOnly,
             Scope {
-                segments: 3,
                 is_ordered: true,
-                ..single(base(
+                ..base(
                     "turns-build",
                     "Replicas of a partition take turns to consume, and give way as they build; a build fails.",
                     Budget { failures: 1, ..NONE },
-                ))
+                )
             },
         ),
         in_turn(
@@ -600,6 +605,54 @@ fn ours() -> Vec<Scope> {
                 ))
             },
         ),
+        Scope {
+            mode: Mode::Blocking,
+            servers: 1,
+            ..single(base(
+                "rewrite-interrupted",
+                "A minion crashes between its object and its record, or the leader as it commits.",
+                Budget { rewrites: 1, minion_crashes: 1, controller_crashes: 1, ..NONE },
+            ))
+        },
+        single(base(
+            "read-fails",
+            "A read of a controller or a server fails, at any point of a commit.",
+            Budget { reads: 1, ..NONE },
+        )),
+        Scope {
+            servers: 1,
+            ..single(base(
+                "read-fails-crash",
+                "So while a segment is read again after a crash.",
+                Budget { reads: 1, server_crashes: 1, ..NONE },
+            ))
+        },
+        Scope {
+            mode: Mode::Blocking,
+            ..single(base(
+                "blocking-read-fails",
+                "So in blocking mode; or a consumer breaks.",
+                Budget { reads: 1, breaks: 1, ..NONE },
+            ))
+        },
+        single(base(
+            "write-late",
+            "A controller's write lands after it was given up, and a minion may have replaced the segment by then.",
+            Budget { adrift: 1, rewrites: 1, ..NONE },
+        )),
+        single(base(
+            "write-late-leader",
+            "So, or another controller leads by then.",
+            Budget { adrift: 1, leaders: 1, ..NONE },
+        )),
+        Scope {
+            mode: Mode::Blocking,
+            ..single(base(
+                "blocking-write-late",
+                "So in blocking mode; or its writer has crashed.",
+                Budget { adrift: 1, controller_crashes: 1, ..NONE },
+            ))
+        },
         nightly(single(base(
             "dead-server",
             "A server with the only copy never returns (N1).",

@@ -31,7 +31,7 @@ pub fn upstream() -> Vec<Run> {
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 40] = [
+    let broken: [Row; 43] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -74,6 +74,9 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-never-builds", Served),
         (Aug2026, "sane-failed-prompt", CopyKept),
         (Aug2026, "sane-broken-reset", Chain),
+        (Aug2026, "sane-rewrite-interrupted", RightObject),
+        (Aug2026, "sane-write-late", ListedHasRecord),
+        (Release::Blocking, "sane-turns-broken", Recoverable),
     ];
     let whole: [Row; 13] = [
         (Pr14920, "sane-server-crash", Served),
@@ -114,10 +117,11 @@ pub fn mutants() -> Vec<Mutant> {
         TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 33] = [
+    let noticed: [Row; 34] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
+        (&["N7"], &[OwnObject], "rewrite-interrupted", RightObject),
         (&["R7", "C18"], &[RetryCompares], "slow", NoLostUpdate),
         (&["C4", "R5"], &[RetryCommitting], "failed-upload", Recoverable),
         (&["C13"], &[ResetErrors], "failed-twice", Recoverable),
