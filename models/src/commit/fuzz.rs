@@ -611,7 +611,13 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
 
 /// Whether an event is somebody's next step, without a fault and without a wait.
 fn is_prompt(action: &Action) -> bool {
-    matches!(action, Action::Run(_, _, Fate::Well) | Action::Transition(..) | Action::Restart(_))
+    matches!(
+        action,
+        Action::Run(_, _, Fate::Well)
+            | Action::Transition(..)
+            | Action::Restart(_)
+            | Action::Minion
+    )
 }
 
 /// Whether an event is that something takes, or has taken, long enough.
