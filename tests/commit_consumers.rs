@@ -335,3 +335,29 @@ fn partitions_do_not_wait_for_each_other_nor_does_anybody_without_permits() {
     assert_eq!(host.moves(1, ReplicaState::Consuming, Some(open(2))), begun());
     assert_eq!(host.holder(), None);
 }
+
+/// N8: a record that cannot be read says nothing; upstream's transition throws.
+#[test]
+fn a_record_that_cannot_be_read_is_read_again() {
+    for to in [ReplicaState::Consuming, ReplicaState::Online] {
+        for outcome in [Outcome::Failed, Outcome::Unknown] {
+            let mut host = Host::started(Server::new(server::Limits::default()), Mode::Blocking);
+            host.take(Event::Transition(segment(0), to));
+            let before = host.replica(0).clone();
+            assert_eq!(host.end(outcome.clone()), [Effect::PollRecord(segment(0))]);
+            assert_eq!(host.replica(0), &before);
+            for release in Release::ALL {
+                let mut host = Host::started(release.server(), Mode::Blocking);
+                host.take(Event::Transition(segment(0), to));
+                let shows = Effect::Show(segment(0), ReplicaState::Error);
+                assert_eq!(host.end(outcome.clone()), [shows]);
+                assert_eq!(host.replica(0).work, Work::Idle);
+            }
+        }
+    }
+    let mut host = Host::started(Server::new(server::Limits::default()), Mode::Blocking);
+    host.take(Event::Transition(segment(0), ReplicaState::Consuming));
+    host.end(Outcome::Failed);
+    let shows = Effect::Show(segment(0), ReplicaState::Consuming);
+    assert_eq!(host.end(Outcome::Record(Some(open(0)))), [shows, Effect::Fetch(segment(0), 0)]);
+}

@@ -59,7 +59,7 @@ impl<V: Guards<Guard>> Replica<V> {
     fn rebuilds(role: Server<V>) -> Self {
         let mut replica = Self::started(role);
         replica.take(Event::Transition(segment(0), ReplicaState::Online));
-        replica.end(Outcome::Failed);
+        replica.end(Outcome::Record(None));
         let (process, id) = (ControllerId(0), EffectId { incarnation: 1, number: 1 });
         let order = Order { server: ServerId(0), segment: segment(0), body: Tell::Reingest };
         replica.take(Event::Received { caller: Caller { process, id }, order, attempt: 9 });

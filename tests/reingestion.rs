@@ -115,10 +115,10 @@ impl<V: Guards<Guard>> Cluster<V> {
         cluster
     }
 
-    /// A replica goes to ERROR: its record cannot be read.
+    /// A replica goes to ERROR: its record is not there.
     fn fail(&mut self, at: usize, sequence: u32) {
         self.serve(at, ServerEvent::Transition(segment(sequence), ReplicaState::Online));
-        let outcome = ServerOutcome::Failed;
+        let outcome = ServerOutcome::Record(None);
         self.end(at, |effect| matches!(effect, ServerEffect::ReadRecord(_)), outcome);
     }
 

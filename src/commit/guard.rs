@@ -65,13 +65,15 @@ pub enum Guard {
     PermitBack,
     /// `consumer-permit-back`
     ConsumerPermitBack,
+    /// `read-again`
+    ReadAgain,
     /// `end-given-up`
     EndGivenUp,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -102,6 +104,7 @@ impl Guard {
         Self::BatchApart,
         Self::PermitBack,
         Self::ConsumerPermitBack,
+        Self::ReadAgain,
         Self::EndGivenUp,
     ];
 
@@ -139,6 +142,7 @@ impl Guard {
             Self::BatchApart => "batch-apart",
             Self::PermitBack => "permit-back",
             Self::ConsumerPermitBack => "consumer-permit-back",
+            Self::ReadAgain => "read-again",
             Self::EndGivenUp => "end-given-up",
         }
     }
@@ -235,6 +239,9 @@ impl Guard {
             Self::ConsumerPermitBack => {
                 "A consumer that cannot be opened gives its permit to consume back, as no transition will ever offload it."
             }
+            Self::ReadAgain => {
+                "A transition that cannot read the record reads it again: what was not read says nothing of the segment, and nobody resets a replica in error beside one that is not."
+            }
             Self::EndGivenUp => {
                 "A segment that all replicas gave up is ended where it begins, by compare-and-set, before another begins there; one that was committed first is served, and the next begins at its end."
             }
@@ -298,6 +305,7 @@ impl Guard {
             Self::BatchApart => &["R3"],
             Self::PermitBack => &["C6"],
             Self::ConsumerPermitBack => &["#14974"],
+            Self::ReadAgain => &["N8"],
             Self::EndGivenUp => &["N6", "C13"],
         }
     }

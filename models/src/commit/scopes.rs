@@ -121,6 +121,7 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "turns-broken" => "sane-turns-broken",
         "rewrite-interrupted" => "sane-rewrite-interrupted",
         "write-late" => "sane-write-late",
+        "blocking-read-fails" => "sane-blocking-read-fails",
         "broken-reset" => "sane-broken-reset",
         _ => return None,
     };
@@ -614,16 +615,16 @@ fn ours() -> Vec<Scope> {
                 Budget { rewrites: 1, minion_crashes: 1, controller_crashes: 1, ..NONE },
             ))
         },
-        single(base(
+        nightly(single(base(
             "read-fails",
             "A read of a controller or a server fails, at any point of a commit.",
             Budget { reads: 1, ..NONE },
-        )),
+        ))),
         Scope {
             servers: 1,
             ..single(base(
                 "read-fails-crash",
-                "So while a segment is read again after a crash.",
+                "A read of a controller or a server fails, while a segment is committed or read again after a crash.",
                 Budget { reads: 1, server_crashes: 1, ..NONE },
             ))
         },
@@ -631,7 +632,7 @@ fn ours() -> Vec<Scope> {
             mode: Mode::Blocking,
             ..single(base(
                 "blocking-read-fails",
-                "So in blocking mode; or a consumer breaks.",
+                "So in blocking mode, and a consumer breaks (N8).",
                 Budget { reads: 1, breaks: 1, ..NONE },
             ))
         },

@@ -139,6 +139,16 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
+    /// Upstream's transition throws. Nobody resets a replica in error beside one that is not, while nothing is committed
+    /// (dossier 9.3).
+    fn unread(&mut self, segment: SegmentId, work: Work) {
+        if self.judge.applies(Guard::ReadAgain) {
+            self.work(segment, work, Effect::PollRecord(segment));
+        } else {
+            self.fails(segment);
+        }
+    }
+
     /// Takes a row, or what the stream says instead, into memory.
     pub(super) fn take(
         &mut self,
@@ -201,7 +211,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Work::Opening { was, .. }, Outcome::Record(record)) => {
                 self.go_online(segment, was, record);
             }
-            (Work::Opening { .. }, Outcome::Failed | Outcome::Unknown) => self.fails(segment),
+            (Work::Opening { .. }, Outcome::Failed | Outcome::Unknown) => {
+                self.unread(segment, work)
+            }
             (Work::Acquiring, Outcome::Record(record)) => self.open(segment, record),
             (Work::Acquiring, Outcome::Failed | Outcome::Unknown) => self.acquire(segment),
             (Work::Consuming(until), outcome) => {
