@@ -466,7 +466,8 @@ struct Replica {
 
 impl Replica {
     fn started(max_jobs: usize) -> Self {
-        let role = Server::new(server::Limits { max_builds: 1, max_jobs });
+        let role =
+            Server::new(server::Limits { max_builds: 1, max_jobs, ..server::Limits::default() });
         let durable = server::Durable {
             server: S0,
             incarnation: 3,

@@ -13,7 +13,7 @@ use surehold::commit::{Guard, ServerEffect as Effect, ServerEvent as Event};
 use surehold::guard::Guards;
 use surehold::{EffectId, Machine};
 
-const ONE: server::Limits = server::Limits { max_builds: 1, max_jobs: 4 };
+const ONE: server::Limits = server::Limits { max_builds: 1, max_jobs: 4, consumption: None };
 
 fn segment(sequence: u32) -> SegmentId {
     SegmentId { partition: PartitionId(0), sequence, minute: 0 }
@@ -59,7 +59,7 @@ impl<V: Guards<Guard>> Replica<V> {
     fn rebuilds(role: Server<V>) -> Self {
         let mut replica = Self::started(role);
         replica.take(Event::Transition(segment(0), ReplicaState::Online));
-        replica.end(Outcome::Failed);
+        replica.end(Outcome::Record(None));
         let (process, id) = (ControllerId(0), EffectId { incarnation: 1, number: 1 });
         let order = Order { server: ServerId(0), segment: segment(0), body: Tell::Reingest };
         replica.take(Event::Received { caller: Caller { process, id }, order, attempt: 9 });

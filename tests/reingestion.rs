@@ -70,7 +70,7 @@ struct Cluster<V: Guards<Guard>> {
 impl Cluster<Verified> {
     fn new(max_jobs: usize) -> Self {
         Self::of(Controller::new(controller::Limits::default()), || {
-            Server::new(server::Limits { max_builds: 1, max_jobs })
+            Server::new(server::Limits { max_builds: 1, max_jobs, ..server::Limits::default() })
         })
     }
 }
@@ -118,10 +118,10 @@ impl<V: Guards<Guard>> Cluster<V> {
         cluster
     }
 
-    /// A replica goes to ERROR: its record cannot be read.
+    /// A replica goes to ERROR: its record is not there.
     fn fail(&mut self, at: usize, sequence: u32) {
         self.serve(at, ServerEvent::Transition(segment(sequence), ReplicaState::Online));
-        let outcome = ServerOutcome::Failed;
+        let outcome = ServerOutcome::Record(None);
         self.end(at, |effect| matches!(effect, ServerEffect::ReadRecord(_)), outcome);
     }
 

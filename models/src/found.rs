@@ -176,9 +176,11 @@ mod tests {
             assert_eq!(bytes_of(text), None, "{text}");
         }
         let without = vec!["own-object".to_string(), "done-again".to_string()];
-        for subject in
-            [Subject::verified(), Subject { without, ..Subject::verified() }, subject_of("druid-18161")]
-        {
+        for subject in [
+            Subject::verified(),
+            Subject { without, ..Subject::verified() },
+            subject_of("druid-18161"),
+        ] {
             assert_eq!(subject_of(&subject.to_string()), subject);
         }
     }

@@ -65,11 +65,7 @@ impl Target {
         Self {
             name: "compaction_ops",
             protocol: "compaction",
-            shape: Shape {
-                header: fuzz::HEADER,
-                operation: 2,
-                operations: fuzz::MAX_OPERATIONS,
-            },
+            shape: Shape { header: fuzz::HEADER, operation: 2, operations: fuzz::MAX_OPERATIONS },
             walker: compaction_walker,
         },
         Self {
@@ -145,7 +141,9 @@ macro_rules! walker {
             use $guard as Guard;
             use $module::{FuzzVariant, $walk};
             let variant = match subject.without.as_slice() {
-                [] => FuzzVariant::from_name(&subject.variant).ok_or_else(|| no_variant(subject))?,
+                [] => {
+                    FuzzVariant::from_name(&subject.variant).ok_or_else(|| no_variant(subject))?
+                }
                 wanted => FuzzVariant::Without(guards(&Guard::ALL, Guard::name, wanted)?),
             };
             Ok(Box::new(move |data| $walk(&variant, data)))

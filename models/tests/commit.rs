@@ -131,6 +131,33 @@ fn checksums_are_compared_on_the_way_to_online_alone() {
     assert!(told(Release::Aug2026).contains("S0 is answered KEEP"));
 }
 
+/// N7: an upload puts its object before it writes its record, and stops between.
+#[test]
+fn an_upload_that_stops_half_way_leaves_an_object_that_no_record_names() {
+    let variant = Variant::Upstream(Release::Aug2026);
+    let found = run(variant, "sane-rewrite-interrupted", Property::RightObject);
+    assert_eq!(found.property.as_deref(), Some("right-object"));
+    let told = found.counterexample.expect("a violation is told");
+    let told: Vec<_> = told.iter().map(|step| (&*step.line.actor, &*step.line.action)).collect();
+    let end = [
+        ("minion", "begins to replace seq 0"),
+        ("minion", "puts its copy onto the own object of seq 0"),
+        ("minion", "crashes"),
+    ];
+    assert!(told.ends_with(&end), "{told:?}");
+}
+
+/// #14974: where the permit of a consumer that could not be opened is not given back, nobody on that server consumes
+/// the partition any more.
+#[test]
+fn a_consumer_permit_that_is_kept_starves_the_partition_14974() {
+    let kept = Variant::Without(vec![Guard::ConsumerPermitBack]);
+    let kept = run(kept, "turns-broken", Property::Recoverable);
+    assert_eq!((kept.property.as_deref(), steps(&kept)), (Some("recoverable"), Some(1)));
+    let given = run(Variant::Verified, "turns-broken", Property::Recoverable);
+    assert_eq!((given.verdict, given.property), ("verified", None));
+}
+
 /// Rule 4 is upstream's: an orphan is listed. The verified validator comes to the same row by rule 1.
 #[test]
 fn upstream_lists_orphans() {

@@ -40,7 +40,8 @@ fn a_walk_of_what_is_not_there_is_refused() {
     assert!(refused(|found| found.walk.bytes = "0x".into()).contains("are no bytes"));
     assert!(refused(|found| found.protocol = "none".into()).contains("walks"));
     let nothing = || "nothing".to_string();
-    let unknown = |found: &mut Found| drop(found.expect.insert("verified - none".into(), nothing()));
+    let unknown =
+        |found: &mut Found| drop(found.expect.insert("verified - none".into(), nothing()));
     let mut other = found.clone();
     unknown(&mut other);
     assert!(other.replay().err().expect("it is refused").to_string().contains("no guard none"));

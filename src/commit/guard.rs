@@ -65,13 +65,17 @@ pub enum Guard {
     BatchApart,
     /// `permit-back`
     PermitBack,
+    /// `consumer-permit-back`
+    ConsumerPermitBack,
+    /// `read-again`
+    ReadAgain,
     /// `end-given-up`
     EndGivenUp,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -102,6 +106,8 @@ impl Guard {
         Self::AskAgain,
         Self::BatchApart,
         Self::PermitBack,
+        Self::ConsumerPermitBack,
+        Self::ReadAgain,
         Self::EndGivenUp,
     ];
 
@@ -139,6 +145,8 @@ impl Guard {
             Self::AskAgain => "ask-again",
             Self::BatchApart => "batch-apart",
             Self::PermitBack => "permit-back",
+            Self::ConsumerPermitBack => "consumer-permit-back",
+            Self::ReadAgain => "read-again",
             Self::EndGivenUp => "end-given-up",
         }
     }
@@ -235,6 +243,12 @@ impl Guard {
             Self::PermitBack => {
                 "A reingestion gives its permit to build back, however the build ends."
             }
+            Self::ConsumerPermitBack => {
+                "A consumer that cannot be opened gives its permit to consume back, as no transition will ever offload it."
+            }
+            Self::ReadAgain => {
+                "A transition that cannot read the record reads it again: what was not read says nothing of the segment, and nobody resets a replica in error beside one that is not."
+            }
             Self::EndGivenUp => {
                 "A segment that all replicas gave up is ended where it begins, by compare-and-set, before another begins there; one that was committed first is served, and the next begins at its end."
             }
@@ -273,7 +287,7 @@ impl Guard {
             Self::ListedOnly => &["R1", "C8"],
             Self::OneHead => &["N5", "C8"],
             Self::WinnerOnly => &["R4"],
-            Self::OwnObject => &["R6", "C1"],
+            Self::OwnObject => &["R6", "C1", "N7"],
             Self::ObjectBeforeDone => &["N1", "C5"],
             Self::MatchRange => &["R4", "C18"],
             Self::Rebuild => &["R5", "C3"],
@@ -298,6 +312,8 @@ impl Guard {
             Self::AskAgain => &["C5"],
             Self::BatchApart => &["R3"],
             Self::PermitBack => &["C6"],
+            Self::ConsumerPermitBack => &["#14974"],
+            Self::ReadAgain => &["N8"],
             Self::EndGivenUp => &["N6", "C13"],
         }
     }

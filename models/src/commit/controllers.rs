@@ -134,7 +134,7 @@ impl<V: Guards<Guard>> Model<V> {
 
     /// A read is carried out at once, unless what it tells is written back by compare-and-set.
     fn read_at_once(&self, world: &mut World, at: u8, number: u16, context: &mut Context<'_>) {
-        if !self.reduce {
+        if !self.reduce || world.left.reads > 0 {
             return;
         }
         let process = &world.controllers[usize::from(at)];
@@ -233,6 +233,13 @@ impl<V: Guards<Guard>> Model<V> {
         }
         let effect = pending.issued.effect.clone();
         if let Some(outcome) = self.read(world, &effect, process.role.is_periodic(number)) {
+            if fate == Fate::Unread {
+                if let Some(coverage) = &self.coverage {
+                    coverage.unread(&effect);
+                }
+                self.end_controller(world, at, number, ControllerOutcome::Failed, context)?;
+                return Some(());
+            }
             let asked = self.end_controller(world, at, number, outcome, context)?;
             let follows = |next: &u16| {
                 self.reduce && !self.scope.reads_apart && self.is_next(world, at, *next)
@@ -244,7 +251,7 @@ impl<V: Guards<Guard>> Model<V> {
                     self.run_controller(world, at, next, fate, context)
                 }
                 // What may go wrong here is a write.
-                None => (!matches!(fate, Fate::Lost | Fate::Failed | Fate::Missed)).then_some(()),
+                None => may_read(fate).then_some(()),
             };
         }
         if let ControllerEffect::Call(order) = effect {
@@ -254,6 +261,12 @@ impl<V: Guards<Guard>> Model<V> {
         let outcome = match fate {
             Fate::Failed => ControllerOutcome::Failed,
             Fate::Missed => ControllerOutcome::Unknown,
+            Fate::Unread => return None,
+            Fate::Adrift => {
+                is_stored(&effect).then_some(())?;
+                world.adrift.push(effect);
+                ControllerOutcome::Unknown
+            }
             Fate::Lost => {
                 self.write(world, effect, context)?;
                 ControllerOutcome::Unknown
@@ -279,10 +292,10 @@ impl<V: Guards<Guard>> Model<V> {
         let Some(owed) = world.controllers[usize::from(at)].role.owes(number) else { return };
         let end = match fate {
             Fate::Failed => "fails",
-            Fate::Missed => "no effect, unheard",
+            Fate::Missed | Fate::Adrift => "no effect, unheard",
             _ if !fits(&world.store, effect) => "not as expected",
             Fate::Lost => "reply lost",
-            Fate::Well | Fate::Mute | Fate::Late | Fate::Astray => "applied",
+            Fate::Well | Fate::Mute | Fate::Late | Fate::Astray | Fate::Unread => "applied",
         };
         let before = match effect {
             ControllerEffect::WriteRecord(id, ..) => world.store.records.get(id),
@@ -301,7 +314,7 @@ impl<V: Guards<Guard>> Model<V> {
         })
     }
 
-    fn write(
+    pub(super) fn write(
         &self,
         world: &mut World,
         effect: ControllerEffect,
@@ -441,6 +454,22 @@ fn fits(store: &Store, effect: &ControllerEffect) -> bool {
         ControllerEffect::WriteIdeal(version, _) => store.ideal_version == *version,
         _ => true,
     }
+}
+
+/// Whether what goes so may end with a read: what may go wrong with a write needs one.
+fn may_read(fate: Fate) -> bool {
+    !matches!(fate, Fate::Lost | Fate::Failed | Fate::Missed | Fate::Adrift)
+}
+
+/// Whether an effect is a write to a store.
+fn is_stored(effect: &ControllerEffect) -> bool {
+    matches!(
+        effect,
+        ControllerEffect::WriteRecord(..)
+            | ControllerEffect::DeleteRecord(_)
+            | ControllerEffect::WriteIdeal(..)
+            | ControllerEffect::Promote(_)
+    )
 }
 
 /// Whether an effect is a compare-and-set of what was read before.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use surehold::Issued;
 use surehold::commit::completion::{self, Answer, Mode, Phase};
 use surehold::commit::controller::state::{Chore, Errand, Owed, Retain, Retry, Stage, Validate};
-use surehold::commit::effect::{Change, ControllerEffect, Expected};
+use surehold::commit::effect::{Change, ControllerEffect, Expected, ServerEffect};
 use surehold::commit::event::{ControllerEvent, ControllerOutcome};
 use surehold::commit::message::{RefillStatus, ReingestStatus, Report};
 use surehold::commit::object::{Record, ReplicaState, SegmentId, Status};
@@ -52,7 +52,7 @@ const ENDS: [&str; 6] =
     ["applied", "reply lost", "fails", "no effect, unheard", "not as expected", "crash before"];
 
 /// Whatever else is counted.
-const OTHERS: [&str; 60] = [
+const OTHERS: [&str; 73] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -89,6 +89,19 @@ const OTHERS: [&str; 60] = [
     "event: row expires",
     "event: records become old",
     "event: rewrite",
+    "event: minion crash",
+    "event: late write",
+    "rewrite: recorded",
+    "rewrite: not as expected",
+    "read fails: a record",
+    "read fails: all records",
+    "read fails: the ideal state",
+    "read fails: the view",
+    "read fails: the stream",
+    "read fails: a record, server",
+    "read fails: the view, server",
+    "read fails: a copy",
+    "read fails: a row",
     "event: mode switch",
     "event: pause",
     "event: resume",
@@ -211,9 +224,38 @@ impl Coverage {
             Action::Expire(_) => "event: row expires",
             Action::Age => "event: records become old",
             Action::Rewrite(_) => "event: rewrite",
+            Action::Minion => return,
+            Action::CrashMinion => "event: minion crash",
+            Action::Land(_) => "event: late write",
             Action::Toggle => "event: mode switch",
             Action::Pause => "event: pause",
             Action::Resume => "event: resume",
+        });
+    }
+
+    /// A minion writes the record of what it has put.
+    pub fn rewritten(&self, is_applied: bool) {
+        self.named(if is_applied { "rewrite: recorded" } else { "rewrite: not as expected" });
+    }
+
+    /// A controller's read fails.
+    pub fn unread(&self, effect: &ControllerEffect) {
+        self.named(match effect {
+            ControllerEffect::ReadRecord(_) => "read fails: a record",
+            ControllerEffect::ListRecords(_) => "read fails: all records",
+            ControllerEffect::ReadIdeal => "read fails: the ideal state",
+            ControllerEffect::ReadView => "read fails: the view",
+            _ => "read fails: the stream",
+        });
+    }
+
+    /// A server's read fails.
+    pub fn unread_by_server(&self, effect: &ServerEffect) {
+        self.named(match effect {
+            ServerEffect::ReadView => "read fails: the view, server",
+            ServerEffect::Download(..) => "read fails: a copy",
+            ServerEffect::Fetch(..) => "read fails: a row",
+            _ => "read fails: a record, server",
         });
     }
 

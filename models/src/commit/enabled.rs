@@ -9,6 +9,7 @@ use surehold::commit::{ControllerEffect, Guard, ServerEffect, Task, controller::
 use surehold::guard::Guards;
 
 use super::model::{Action, Fate, Model, Who};
+use super::tale::is_read;
 use super::world::{Stored, World};
 
 impl<V: Guards<Guard>> Model<V> {
@@ -38,6 +39,12 @@ impl<V: Guards<Guard>> Model<V> {
             }
             if world.left.misses > 0 && !is_call {
                 actions.extend([run(Fate::Failed), run(Fate::Missed)]);
+            }
+            if world.left.adrift > 0 && !is_call {
+                actions.push(run(Fate::Adrift));
+            }
+            if world.left.reads > 0 && is_read(&pending.issued.effect) {
+                actions.push(run(Fate::Unread));
             }
         }
         if process.role.leads() {
@@ -114,6 +121,9 @@ impl<V: Guards<Guard>> Model<V> {
         for pending in node.pending.iter().filter(|pending| pending.at.is_none()) {
             let number = pending.issued.id.number;
             let run = |fate| Action::Run(Who::Server(at), number, fate);
+            if world.left.reads > 0 && is_read_of_server(&pending.issued.effect) {
+                actions.push(run(Fate::Unread));
+            }
             match &pending.issued.effect {
                 ServerEffect::Fetch(segment, offset) if !self.may_fetch(*segment, *offset) => {}
                 ServerEffect::Call(_) => {
@@ -223,7 +233,14 @@ impl<V: Guards<Guard>> Model<V> {
         if !self.scope.skew && store.records.values().any(|stored| !stored.is_old) {
             actions.push(Action::Age);
         }
-        if left.rewrites > 0 {
+        if world.rewriting.is_some() {
+            actions.push(Action::Minion);
+            if left.minion_crashes > 0 {
+                actions.push(Action::CrashMinion);
+            }
+        }
+        actions.extend((0..world.adrift.len() as u8).map(Action::Land));
+        if left.rewrites > 0 && world.rewriting.is_none() {
             let done = store.records.iter().filter(|(id, stored)| {
                 let listed = store.ideal.segments.get(id);
                 listed.is_some_and(|listed| self.minion.takes(stored.record.status, listed))
@@ -246,6 +263,9 @@ impl<V: Guards<Guard>> Model<V> {
             | Action::Lead
             | Action::Expire(_)
             | Action::Rewrite(_)
+            | Action::CrashMinion
+            // Nobody is to wait for it.
+            | Action::Land(_)
             | Action::Break(..)
             | Action::Pause
             | Action::Begin(_, Task::Retain(_), _)
@@ -253,6 +273,7 @@ impl<V: Guards<Guard>> Model<V> {
             Action::Begin(..)
             | Action::Transition(..)
             | Action::Stop(..)
+            | Action::Minion
             | Action::Resume
             | Action::Restart(_) => false,
         }
@@ -315,6 +336,7 @@ impl<V: Guards<Guard>> Model<V> {
                     | Work::Retrying
                     | Work::Comparing => false,
                     Work::Opening { .. }
+                    | Work::Acquiring
                     | Work::Consuming(_)
                     | Work::Reporting(_)
                     | Work::Starting(_)
@@ -339,6 +361,17 @@ fn is_step(from: ReplicaState, to: ReplicaState) -> bool {
         (ReplicaState::Offline, ReplicaState::Consuming | ReplicaState::Online)
             | (ReplicaState::Consuming, ReplicaState::Online | ReplicaState::Offline)
             | (ReplicaState::Online, ReplicaState::Offline)
+    )
+}
+
+fn is_read_of_server(effect: &ServerEffect) -> bool {
+    matches!(
+        effect,
+        ServerEffect::ReadRecord(_)
+            | ServerEffect::PollRecord(_)
+            | ServerEffect::ReadView
+            | ServerEffect::Fetch(..)
+            | ServerEffect::Download(..)
     )
 }
 

@@ -171,7 +171,7 @@ pub fn commit_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Box<Finding>
 
 fn server_limits(data: &[u8]) -> server::Limits {
     match is_set(data, 1, 7) {
-        true => server::Limits { max_builds: 1, max_jobs: 1 },
+        true => server::Limits { max_builds: 1, max_jobs: 1, ..server::Limits::default() },
         false => server::Limits::default(),
     }
 }
@@ -207,6 +207,7 @@ fn world_of(data: &[u8]) -> Scope {
         jobs: None,
         buildable: None,
         permits: None,
+        consumption: None,
         is_prompt: false,
         strays: is_set(data, 4, 3),
         repairs_offline: is_set(data, 4, 6),
@@ -235,6 +236,9 @@ fn budget(data: &[u8]) -> Budget {
         expiries: fault(2, 6),
         delays: fault(2, 7),
         rewrites: fault(3, 0),
+        minion_crashes: 0,
+        reads: 0,
+        adrift: 0,
         toggles: fault(3, 1),
         breaks: fault(4, 0),
         pauses: fault(4, 1),
@@ -608,7 +612,13 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
 
 /// Whether an event is somebody's next step, without a fault and without a wait.
 fn is_prompt(action: &Action) -> bool {
-    matches!(action, Action::Run(_, _, Fate::Well) | Action::Transition(..) | Action::Restart(_))
+    matches!(
+        action,
+        Action::Run(_, _, Fate::Well)
+            | Action::Transition(..)
+            | Action::Restart(_)
+            | Action::Minion
+    )
 }
 
 /// Whether an event is that something takes, or has taken, long enough.
@@ -639,6 +649,9 @@ fn who_acts(action: &Action) -> Option<Who> {
         | Action::Expire(_)
         | Action::Age
         | Action::Rewrite(_)
+        | Action::Minion
+        | Action::CrashMinion
+        | Action::Land(_)
         | Action::Toggle
         | Action::Pause
         | Action::Resume => None,
@@ -673,6 +686,9 @@ fn partition_of(world: &World, action: &Action) -> Option<PartitionId> {
         | Action::CrashController(_)
         | Action::Lead
         | Action::Age
+        | Action::Minion
+        | Action::CrashMinion
+        | Action::Land(_)
         | Action::Toggle
         | Action::Pause
         | Action::Resume => None,

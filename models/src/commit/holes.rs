@@ -55,7 +55,7 @@ const fn hole(name: &'static str, finding: Finding, says: &'static str) -> Hole 
 }
 
 /// All of them, by name.
-pub const HOLES: [Hole; 22] = [
+pub const HOLES: [Hole; 24] = [
     hole(
         "R1",
         Confirmed("sane-slow", "listed-has-record"),
@@ -188,5 +188,18 @@ pub const HOLES: [Hole; 22] = [
         Confirmed("sane-broken-reset", "chain"),
         "A replica gives up and is reset before its message is carried out, which takes it out all the same. \
          The validator begins the segment again at the same offset, and the replica commits the old one.",
+    ),
+    hole(
+        "N7",
+        Confirmed("sane-rewrite-interrupted", "right-object"),
+        "An upload of a minion's copy stops between its object, which is put over the segment's own, and its \
+         record: the record keeps the checksum of a copy that is nowhere any more.",
+    ),
+    hole(
+        "N8",
+        Confirmed("sane-blocking-read-fails", "recoverable"),
+        "A replica cannot read its record on its way to CONSUMING and is in error; the other one gives up. As not all \
+         are in error, and nothing is committed, no rule fits, and nobody consumes the partition any more. *Our reading*: \
+         that the transition throws, without a message that it has stopped.",
     ),
 ];

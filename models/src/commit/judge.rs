@@ -16,8 +16,8 @@ impl<V: Guards<Guard>> Model<V> {
     /// Notes what an event has broken. A crash takes what it takes.
     pub(super) fn judge(&self, before: &World, world: &mut World, is_crash: bool) {
         let mut found = Vec::new();
-        if before.store != world.store {
-            judge_store(&before.store, &world.store, &mut found);
+        if before.store != world.store || before.rewriting != world.rewriting {
+            judge_store(&before.store, world, &mut found);
             self.judge_order(&before.store, world, &mut found);
             judge_losses(before, world, &mut found);
         }
@@ -52,9 +52,10 @@ impl<V: Guards<Guard>> Model<V> {
         }
     }
 
-    /// A commit fails for another's sake. One whose own operation had no effect fails for that.
+    /// A commit fails for another's sake. One whose own operation had no effect, or could not read, fails for that.
     fn judge_failures(&self, before: &World, world: &World, found: &mut Vec<Broken>) {
-        if world.left.misses < before.left.misses {
+        let (left, had) = (&world.left, &before.left);
+        if left.misses < had.misses || left.reads < had.reads || left.adrift < had.adrift {
             return;
         }
         let is_young = |id| {
@@ -73,7 +74,8 @@ impl<V: Guards<Guard>> Model<V> {
     }
 }
 
-fn judge_store(before: &Store, store: &Store, found: &mut Vec<Broken>) {
+fn judge_store(before: &Store, world: &World, found: &mut Vec<Broken>) {
+    let store = &world.store;
     let record = |id: SegmentId| store.records.get(&id).map(|stored| &stored.record);
     found.extend(second_head(&store.ideal).map(Broken::SecondHead));
     found.extend(broken_link(&store.ideal, record).map(Broken::Link));
@@ -81,7 +83,11 @@ fn judge_store(before: &Store, store: &Store, found: &mut Vec<Broken>) {
     found.extend(missing.map(Broken::NoRecord));
     for (id, stored) in store.records.iter() {
         let record = &stored.record;
-        if !has_right_object(record, |at| store.objects.get(&at).map(|copy| copy.crc)) {
+        // Whoever replaces an object is given the time to record it.
+        let is_replaced = world.is_replaced(*id);
+        if !is_replaced
+            && !has_right_object(record, |at| store.objects.get(&at).map(|copy| copy.crc))
+        {
             found.push(Broken::Object(*id));
         }
         if let (Some(crc), Some(range)) = (record.crc, record.range())

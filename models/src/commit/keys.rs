@@ -6,9 +6,9 @@ use super::runs::Expected;
 use super::verdicts;
 
 /// The cases of public reports, the holes that reading found (dossier 13), and those that models found.
-pub const KEYS: [&str; 28] = [
+pub const KEYS: [&str; 30] = [
     "C1", "C3", "C4", "C5", "C6", "C8", "C9", "C12", "C13", "C15", "C18", "C20", "R1", "R2", "R4",
-    "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12", "N1", "N2", "N3", "N4", "N6",
+    "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12", "N1", "N2", "N3", "N4", "N6", "N7", "N8",
 ];
 
 /// Those that no removal shows, and why. There is none.

@@ -4,8 +4,11 @@
 //! and a read whose answer makes the role write by compare-and-set is carried out together with that write. Nothing
 //! proves that this hides nothing; `tests/commit.rs` compares verdicts with and without where that can be exhausted.
 //!
-//! Not in this world: a write that lands after its writer has given it up or crashed, a controller's read that fails,
-//! a view that lags. A transition may come as late as it likes. With skewed clocks every record looks old to a
+//! A read may fail where the scope has a budget for it; until it is spent reads are events of their own. A controller's
+//! write to a store may land after its writer has given it up or crashed, likewise.
+//!
+//! Not in this world: a view that lags; a server's upload that lands late, as it is named after its attempt, and an
+//! attempt is uploaded with the same content every time. A transition may come as late as it likes. With skewed clocks every record looks old to a
 //! periodic task and young to whatever a message sets off.
 
 use std::sync::Arc;
@@ -31,7 +34,7 @@ use super::coverage::Coverage;
 use super::scope::Scope;
 use super::servers::show;
 use super::tale::Tale;
-use super::world::{Node, Process, Store, Stored, World, builder, crc_of};
+use super::world::{Node, Process, Rewriting, Store, Stored, World, builder, crc_of};
 use crate::part::Part;
 
 /// When the first message of a machine comes, ms.
@@ -86,6 +89,10 @@ pub enum Fate {
     Late,
     /// A request goes to the controller that led before: the server has not heard of the change.
     Astray,
+    /// A read fails.
+    Unread,
+    /// A write has no effect yet and nobody says so; it lands later, if ever.
+    Adrift,
 }
 
 /// An event of the world.
@@ -115,8 +122,14 @@ pub enum Action {
     Expire(PartitionId),
     /// All records become old.
     Age,
-    /// A minion replaces a segment.
+    /// A minion begins to replace a segment: it reads the record.
     Rewrite(SegmentId),
+    /// It goes on: puts its object, or writes the record.
+    Minion,
+    /// It crashes.
+    CrashMinion,
+    /// A write that was given up lands.
+    Land(u8),
     /// The operator switches the mode.
     Toggle,
     /// The operator pauses consumption.
@@ -165,6 +178,8 @@ impl<V: Guards<Guard>> Model<V> {
             mode: self.scope.mode,
             first: self.scope.partitions().map(|_| self.scope.first_offset()).collect(),
             committed: self.scope.partitions().map(|_| 0).collect(),
+            rewriting: None,
+            adrift: Vec::new(),
             left: self.scope.budget,
             broken: None,
         };
@@ -390,6 +405,15 @@ impl<V: Guards<Guard>> Model<V> {
                 }
             }
             Action::Rewrite(segment) => self.rewrite(world, segment)?,
+            Action::Minion => self.go_on_rewriting(world, context)?,
+            Action::CrashMinion => {
+                world.left.minion_crashes -= 1;
+                world.rewriting = None;
+            }
+            Action::Land(at) => {
+                let late = world.adrift.remove(usize::from(at));
+                let _ = self.write(world, late, context);
+            }
             Action::Toggle => self.toggle(world, context)?,
             Action::Pause => {
                 world.left.pauses -= 1;
@@ -408,6 +432,8 @@ impl<V: Guards<Guard>> Model<V> {
             Fate::Failed | Fate::Missed => &mut world.left.misses,
             Fate::Late if !is_fault => return Some(()),
             Fate::Late => &mut world.left.delays,
+            Fate::Unread => &mut world.left.reads,
+            Fate::Adrift => &mut world.left.adrift,
         };
         *left = left.checked_sub(1)?;
         Some(())
@@ -431,22 +457,41 @@ impl<V: Guards<Guard>> Model<V> {
         Some(())
     }
 
-    /// A minion has built the same rows otherwise, and puts its copy in the place of the segment's.
+    /// A minion has built the same rows otherwise, and is to put its copy in the place of the segment's.
     fn rewrite(&self, world: &mut World, segment: SegmentId) -> Option<()> {
         world.left.rewrites -= 1;
-        let store = world.store.change();
-        let stored = store.records.get_mut(&segment)?;
+        let stored = world.store.records.get(&segment)?;
         let Some(Location::Object(object)) = stored.record.location else { return None };
-        let old = store.objects.get(&object)?.clone();
+        let old = world.store.objects.get(&object)?.clone();
         let crc = crc_of(&old.rows, builder::MINION);
         let own = object.attempt.map(|_| u64::from(crc.0));
         let object = ObjectId { segment, attempt: own };
-        stored.record.status = Status::Uploaded;
-        stored.record.crc = Some(crc);
-        stored.record.location = Some(Location::Object(object));
-        stored.is_old = false;
-        stored.version.0 += 1;
-        store.objects.insert(object, Sealed { crc, ..old });
+        let record = Record {
+            status: Status::Uploaded,
+            crc: Some(crc),
+            location: Some(Location::Object(object)),
+            ..stored.record.clone()
+        };
+        let copy = Sealed { crc, ..old };
+        let version = stored.version;
+        world.rewriting = Some(Rewriting { segment, copy, object, record, version, is_put: false });
+        Some(())
+    }
+
+    /// First the object, then the record, by compare-and-set (dossier 3): whatever comes of that, it is done.
+    fn go_on_rewriting(&self, world: &mut World, context: &mut Context<'_>) -> Option<()> {
+        let upload = world.rewriting.take()?;
+        if !upload.is_put {
+            world.store.change().objects.insert(upload.object, upload.copy.clone());
+            world.rewriting = Some(Rewriting { is_put: true, ..upload });
+            return Some(());
+        }
+        let Rewriting { segment, record, version, .. } = upload;
+        let effect = ControllerEffect::WriteRecord(segment, record, Expected::Version(version));
+        let outcome = self.write(world, effect, context)?;
+        if let Some(coverage) = &self.coverage {
+            coverage.rewritten(outcome == ControllerOutcome::Applied);
+        }
         Some(())
     }
 
@@ -515,6 +560,14 @@ impl<V: Guards<Guard>> Model<V> {
                     ControllerEffect::WriteIdeal(..) => held.push(None),
                     _ => {}
                 }
+            }
+        }
+        held.extend(world.rewriting.as_ref().map(|upload| Some(upload.segment)));
+        for late in &world.adrift {
+            match late {
+                ControllerEffect::WriteRecord(id, _, Expected::Version(_)) => held.push(Some(*id)),
+                ControllerEffect::WriteIdeal(..) => held.push(None),
+                _ => {}
             }
         }
         let store = &world.store;

@@ -83,6 +83,7 @@ fn server_limits(scenario: &Scenario) -> server::Limits {
     server::Limits {
         max_builds: scenario.builds.unwrap_or(usual.max_builds),
         max_jobs: scenario.jobs.unwrap_or(usual.max_jobs),
+        ..usual
     }
 }
 
@@ -226,7 +227,11 @@ impl<V: Guards<Guard>> Stage<V> {
             Move::TakeOver(_) => Err(Stop::new("not-next", "another one is next")),
             Move::Age => self.happen(Action::Age),
             Move::Expire => self.happen(Action::Expire(PARTITION)),
-            Move::Rewrite(segment) => self.happen(Action::Rewrite(segment)),
+            Move::Rewrite(segment) => {
+                self.happen(Action::Rewrite(segment))?;
+                self.happen(Action::Minion)?;
+                self.happen(Action::Minion)
+            }
             Move::Toggle => self.happen(Action::Toggle),
             Move::Serve => self.come_to(Property::Served),
             Move::Settle => self.come_to(Property::Recoverable),

@@ -482,6 +482,7 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         jobs: None,
         buildable: None,
         permits: world.builds,
+        consumption: None,
         is_prompt: false,
         strays: false,
         repairs_offline: false,

@@ -4,7 +4,7 @@ use surehold::commit::completion::Mode;
 use surehold::commit::controller;
 use surehold::commit::invariant::Property;
 use surehold::commit::object::{AutoReset, PartitionId, SegmentId, TableConfig};
-use surehold::commit::server;
+use surehold::commit::server::{self, ParallelSegmentConsumptionPolicy};
 
 pub use crate::tier::Tier;
 
@@ -56,6 +56,8 @@ pub struct Scope {
     pub buildable: Option<u64>,
     /// How many builds a server may run at once, if not as many as by default.
     pub permits: Option<usize>,
+    /// Whether the replicas of a partition on a server take turns to consume, and what may go on beside.
+    pub consumption: Option<ParallelSegmentConsumptionPolicy>,
     /// Whether Helix sends each transition before it resets a replica, which it refuses while one is pending.
     pub is_prompt: bool,
     /// Whether a server may not have heard who leads, and ask the controller that led before.
@@ -97,6 +99,12 @@ pub struct Budget {
     pub delays: u8,
     /// A minion replaces a completed segment by another of the same rows.
     pub rewrites: u8,
+    /// Of these, the minion crashes on its way.
+    pub minion_crashes: u8,
+    /// A read of a controller or of a server fails.
+    pub reads: u8,
+    /// A controller's write lands later than it is waited for.
+    pub adrift: u8,
     /// The operator switches the mode.
     pub toggles: u8,
     /// The consumer of a replica cannot go on.
@@ -132,6 +140,9 @@ impl Budget {
         expiries: Self::MANY,
         delays: Self::MANY,
         rewrites: Self::MANY,
+        minion_crashes: 0,
+        reads: 0,
+        adrift: 0,
         toggles: Self::MANY,
         // No move asks for these.
         breaks: 0,
@@ -200,6 +211,7 @@ impl Scope {
         server::Limits {
             max_jobs: self.jobs.unwrap_or(limits.max_jobs),
             max_builds: self.permits.unwrap_or(limits.max_builds),
+            consumption: self.consumption,
         }
     }
 
@@ -264,6 +276,9 @@ impl Scope {
             (budget.expiries, "expired row"),
             (budget.delays, "delay"),
             (budget.rewrites, "minion rewrite"),
+            (budget.minion_crashes, "minion that crashes"),
+            (budget.reads, "failed read"),
+            (budget.adrift, "late write"),
             (budget.toggles, "mode switch"),
             (budget.breaks, "consumer that breaks"),
             (budget.pauses, "pause"),
@@ -289,6 +304,9 @@ impl Scope {
             None => {}
             Some(1) => parts.push("1 build permit".into()),
             Some(many) => parts.push(format!("{many} build permits")),
+        }
+        if let Some(policy) = self.consumption {
+            parts.push(format!("one consumer at a time ({})", policy.name()));
         }
         if self.is_prompt {
             parts.push("transitions sent at once".into());

@@ -1,6 +1,7 @@
 //! The scopes of commit.
 
 use surehold::commit::completion::Mode;
+use surehold::commit::server::ParallelSegmentConsumptionPolicy as Policy;
 
 use super::scope::{Budget, Goal, Scope, Tier};
 
@@ -15,6 +16,9 @@ const NONE: Budget = Budget {
     expiries: 0,
     delays: 0,
     rewrites: 0,
+    minion_crashes: 0,
+    reads: 0,
+    adrift: 0,
     toggles: 0,
     breaks: 0,
     pauses: 0,
@@ -53,6 +57,7 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         jobs: None,
         buildable: None,
         permits: None,
+        consumption: None,
         is_prompt: false,
         strays: false,
         repairs_offline: false,
@@ -82,6 +87,11 @@ fn early(scope: Scope) -> Scope {
 /// With one server, which builds two segments with one permit.
 fn one_permit(name: &'static str, question: &'static str, budget: Budget) -> Scope {
     Scope { segments: 3, servers: 1, permits: Some(1), ..single(base(name, question, budget)) }
+}
+
+/// With replicas that take turns to consume.
+fn in_turn(policy: Policy, scope: Scope) -> Scope {
+    Scope { consumption: Some(policy), ..scope }
 }
 
 /// All of them.
@@ -121,6 +131,10 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "crash-slow" => "sane-crash-slow",
         "batch" => "sane-batch",
         "one-permit" => "sane-one-permit",
+        "turns-broken" => "sane-turns-broken",
+        "rewrite-interrupted" => "sane-rewrite-interrupted",
+        "write-late" => "sane-write-late",
+        "blocking-read-fails" => "sane-blocking-read-fails",
         "broken-reset" => "sane-broken-reset",
         _ => return None,
     };
@@ -570,6 +584,96 @@ fn ours() -> Vec<Scope> {
                 "A segment is read again and built, the next one is built by the same server, and clocks agree (C6).",
                 Budget { server_crashes: 1, ..NONE },
             )
+        },
+        in_turn(
+            Policy::AllowDuringBuildOnly,
+            Scope {
+                is_ordered: true,
+                ..base(
+                    "turns-build",
+                    "Replicas of a partition take turns to consume, and give way as they build; a build fails.",
+                    Budget { failures: 1, ..NONE },
+                )
+            },
+        ),
+        in_turn(
+            Policy::AllowAlways,
+            early(base(
+                "turns-early",
+                "So, or as they bring a copy; one that is behind and has given way does not catch up.",
+                Budget { delays: 1, ..NONE },
+            )),
+        ),
+        in_turn(
+            Policy::AllowDuringDownloadOnly,
+            Scope {
+                servers: 1,
+                segments: 3,
+                ..single(base(
+                    "turns-download",
+                    "So as they bring a copy alone; the server crashes.",
+                    Budget { server_crashes: 1, ..NONE },
+                ))
+            },
+        ),
+        in_turn(
+            Policy::DisallowAlways,
+            Scope {
+                mode: Mode::Blocking,
+                ..single(base(
+                    "turns-broken",
+                    "They give way when they are offloaded, and a consumer breaks (#14974).",
+                    Budget { breaks: 1, ..NONE },
+                ))
+            },
+        ),
+        Scope {
+            mode: Mode::Blocking,
+            servers: 1,
+            ..single(base(
+                "rewrite-interrupted",
+                "A minion crashes between its object and its record, or the leader as it commits.",
+                Budget { rewrites: 1, minion_crashes: 1, controller_crashes: 1, ..NONE },
+            ))
+        },
+        nightly(single(base(
+            "read-fails",
+            "A read of a controller or a server fails, at any point of a commit.",
+            Budget { reads: 1, ..NONE },
+        ))),
+        Scope {
+            servers: 1,
+            ..single(base(
+                "read-fails-crash",
+                "A read of a controller or a server fails, while a segment is committed or read again after a crash.",
+                Budget { reads: 1, server_crashes: 1, ..NONE },
+            ))
+        },
+        Scope {
+            mode: Mode::Blocking,
+            ..single(base(
+                "blocking-read-fails",
+                "So in blocking mode, and a consumer breaks (N8).",
+                Budget { reads: 1, breaks: 1, ..NONE },
+            ))
+        },
+        single(base(
+            "write-late",
+            "A controller's write lands after it was given up, and a minion may have replaced the segment by then.",
+            Budget { adrift: 1, rewrites: 1, ..NONE },
+        )),
+        single(base(
+            "write-late-leader",
+            "So, or another controller leads by then.",
+            Budget { adrift: 1, leaders: 1, ..NONE },
+        )),
+        Scope {
+            mode: Mode::Blocking,
+            ..single(base(
+                "blocking-write-late",
+                "So in blocking mode; or its writer has crashed.",
+                Budget { adrift: 1, controller_crashes: 1, ..NONE },
+            ))
         },
         nightly(single(base(
             "dead-server",

@@ -59,7 +59,8 @@ impl<V: Guards<Guard>> Model<V> {
         for number in asked {
             let pending = &world.servers[usize::from(at)].pending;
             let issued = pending.iter().find(|p| p.issued.id.number == number);
-            let read = issued.filter(|_| self.reduce).and_then(|p| {
+            let is_apart = !self.reduce || world.left.reads > 0;
+            let read = issued.filter(|_| !is_apart).and_then(|p| {
                 let effect = &p.issued.effect;
                 at_once(world, effect).or_else(|| self.alone(world, at, number, effect))
             });
@@ -141,6 +142,12 @@ impl<V: Guards<Guard>> Model<V> {
             return None;
         }
         let effect = pending.issued.effect.clone();
+        if fate == Fate::Unread {
+            if let Some(coverage) = &self.coverage {
+                coverage.unread_by_server(&effect);
+            }
+            return self.end_server(world, at, number, ServerOutcome::Failed, context);
+        }
         let outcome = match effect {
             ServerEffect::Call(request) => {
                 return self.call(world, at, number, request, fate, context);

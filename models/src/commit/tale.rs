@@ -9,7 +9,7 @@ use surehold::commit::{ControllerEffect, Guard, Refusal, ServerEffect, Task};
 
 use super::model::{Action, Fate, Who};
 use super::scope::server_name;
-use super::world::World;
+use super::world::{Rewriting, World};
 pub use crate::line::Line;
 
 /// A story being told, or not: an untold one costs nothing.
@@ -244,13 +244,39 @@ fn event(world: &World, action: Action) -> (String, String) {
             (stream, format!("forgets offset {}", world.first_of(partition)))
         }
         Action::Age => ("time".into(), "passes: all records are old".into()),
-        Action::Rewrite(segment) => ("minion".into(), format!("replaces {}", name(segment))),
+        Action::Rewrite(segment) => {
+            ("minion".into(), format!("begins to replace {}", name(segment)))
+        }
+        Action::Minion => {
+            ("minion".into(), world.rewriting.as_ref().map_or_else(String::new, minion))
+        }
+        Action::CrashMinion => ("minion".into(), "crashes".into()),
+        Action::Land(at) => {
+            let late = world.adrift.get(usize::from(at));
+            let what = late.map_or_else(String::new, of_controller);
+            ("late".into(), format!("somebody {what}"))
+        }
         Action::Toggle => ("operator".into(), "switches the table's mode".into()),
         Action::Break(at, segment) => {
             (server(at), format!("cannot go on consuming {}", name(segment)))
         }
         Action::Pause => ("operator".into(), "pauses consumption".into()),
         Action::Resume => ("operator".into(), "resumes consumption".into()),
+    }
+}
+
+/// What a minion does next.
+fn minion(upload: &Rewriting) -> String {
+    let segment = name(upload.segment);
+    if upload.is_put {
+        return format!(
+            "compares and writes the record of {segment}: {}",
+            record_text(&upload.record)
+        );
+    }
+    match upload.object.attempt {
+        Some(_) => format!("stores its copy of {segment}"),
+        None => format!("puts its copy onto the own object of {segment}"),
     }
 }
 
@@ -263,10 +289,12 @@ fn fated(fate: Fate) -> &'static str {
         Fate::Missed => " (it has no effect, and nobody says so)",
         Fate::Late => " (the lease is over)",
         Fate::Astray => " (to the controller that led before)",
+        Fate::Unread => " (the read fails)",
+        Fate::Adrift => " (it lands later, and nobody says so)",
     }
 }
 
-fn is_read(effect: &ControllerEffect) -> bool {
+pub(super) fn is_read(effect: &ControllerEffect) -> bool {
     matches!(
         effect,
         ControllerEffect::ReadRecord(_)

@@ -31,7 +31,7 @@ pub fn upstream() -> Vec<Run> {
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 40] = [
+    let broken: [Row; 44] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -74,6 +74,10 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-never-builds", Served),
         (Aug2026, "sane-failed-prompt", CopyKept),
         (Aug2026, "sane-broken-reset", Chain),
+        (Aug2026, "sane-rewrite-interrupted", RightObject),
+        (Aug2026, "sane-write-late", ListedHasRecord),
+        (Aug2026, "sane-blocking-read-fails", Recoverable),
+        (Release::Blocking, "sane-turns-broken", Recoverable),
     ];
     let whole: [Row; 13] = [
         (Pr14920, "sane-server-crash", Served),
@@ -102,11 +106,11 @@ pub fn upstream() -> Vec<Run> {
 /// The verified protocol without some guards.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AnyStatus, AskAgain, BatchApart, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata,
-        EndGivenUp, GapByAll, InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange,
-        NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead, OwnObject, OwnRows, PermitBack,
-        Rebuild, Reingest, ResetErrorOnly, ResetErrors, RetryCommitting, RetryCompares,
-        UploadedIsDone, WholeRange, WinnerOnly,
+        AnyStatus, AskAgain, BatchApart, ConsumerPermitBack, CreateIfAbsent, CutAtEnd, DoneAgain,
+        EndFromMetadata, EndGivenUp, GapByAll, InOrder, KeepEnd, KeepMemory, ListedOnly,
+        LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead, OwnObject,
+        OwnRows, PermitBack, ReadAgain, Rebuild, Reingest, ResetErrorOnly, ResetErrors,
+        RetryCommitting, RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
     };
     use Property::{
         Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
@@ -114,10 +118,11 @@ pub fn mutants() -> Vec<Mutant> {
         TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 34] = [
+    let noticed: [Row; 37] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6", "C1"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
+        (&["N7"], &[OwnObject], "rewrite-interrupted", RightObject),
         (&["R7", "C18"], &[RetryCompares], "slow", NoLostUpdate),
         (&["C4", "R5"], &[RetryCommitting], "failed-upload", Recoverable),
         (&["C13"], &[ResetErrors], "failed-twice", Recoverable),
@@ -137,6 +142,8 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R12"], &[KeepEnd], "retention", Chain),
         (&["C6"], &[PermitBack], "one-permit-crash", PermitsOfBuilds),
         (&["C6"], &[PermitBack], "one-permit-crash", Recoverable),
+        (&["#14974"], &[ConsumerPermitBack], "turns-broken", Recoverable),
+        (&["N8"], &[ReadAgain], "blocking-read-fails", Recoverable),
         (&["N6"], &[EndGivenUp], "broken-reset", Chain),
         (&["N6"], &[EndGivenUp], "broken-leader", Chain),
         (&["R2", "C3", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),

@@ -33,6 +33,10 @@ pub struct World {
     /// The highest offset of each partition that was ever committed; counted only where retention may delete the record
     /// that says it.
     pub committed: Vec<u64>,
+    /// What a minion is about.
+    pub rewriting: Option<Rewriting>,
+    /// Writes that their writer has given up, and which may still land.
+    pub adrift: Vec<ControllerEffect>,
     /// What may still happen.
     pub left: Budget,
     /// What went wrong, if anything did.
@@ -78,6 +82,32 @@ pub struct Stored {
     pub version: Version,
     /// Whether it was written longer ago than the age limit.
     pub is_old: bool,
+}
+
+/// A minion's upload (dossier 3): it has read the record, puts its object, and then compares and writes the record.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Rewriting {
+    /// What it replaces.
+    pub segment: SegmentId,
+    /// Its copy.
+    pub copy: Sealed,
+    /// Where it is to be: over the segment's own object, if that has no attempt's name.
+    pub object: ObjectId,
+    /// What is to be recorded.
+    pub record: Record,
+    /// Over which version.
+    pub version: Version,
+    /// Whether the copy is put.
+    pub is_put: bool,
+}
+
+impl World {
+    /// Whether the segment's own object is being written over by an upload whose record comes next.
+    #[must_use]
+    pub fn is_replaced(&self, segment: SegmentId) -> bool {
+        let own = |upload: &Rewriting| upload.segment == segment && upload.object.attempt.is_none();
+        self.rewriting.as_ref().is_some_and(|upload| upload.is_put && own(upload))
+    }
 }
 
 /// A controller process.

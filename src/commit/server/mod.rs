@@ -5,9 +5,11 @@
 
 mod job;
 mod online;
+pub mod permit;
 mod replica;
 pub mod state;
 
+pub use permit::ParallelSegmentConsumptionPolicy;
 pub use state::{Durable, State};
 
 use self::state::{Owed, Work};
@@ -29,11 +31,14 @@ pub struct Limits {
     pub max_builds: usize,
     /// How many reingestions may run at once; one more is answered 429 (origin 2).
     pub max_jobs: usize,
+    /// Whether replicas of a partition take turns to consume, and what gives the permit back. With `None`, the default,
+    /// no replica waits: the segments before it are consumed on. Upstream asks for a permit under every policy.
+    pub consumption: Option<ParallelSegmentConsumptionPolicy>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_builds: 4, max_jobs: 4 }
+        Self { max_builds: 4, max_jobs: 4, consumption: None }
     }
 }
 
@@ -124,6 +129,7 @@ impl<V: Guards<Guard>> Machine for Server<V> {
             Event::Outcome { id, outcome } => turn.outcome(id, outcome)?,
             Event::Configured(mode) => turn.state.durable.mode = self.as_run(mode),
         }
+        turn.admit();
         turn.start_builds();
         Ok(Step { state: turn.state, effects: turn.effects, decided_by: turn.judge.into_decided() })
     }

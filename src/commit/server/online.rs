@@ -24,7 +24,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if self.builds_from_memory(segment, was, range, &record) {
             return self.build(segment, Purpose::Online, range.end);
         }
-        if was == Stance::Reading && self.is_behind(segment, range.end) {
+        if was == Stance::Reading
+            && self.is_behind(segment, range.end)
+            && self.holds_permit(segment)
+        {
             return self.catch_up(segment, range.end);
         }
         self.bring(segment, &record);
@@ -81,6 +84,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
 
     /// Brings a copy: the one that counts, or a peer's as long as none does.
     fn bring(&mut self, segment: SegmentId, record: &Record) {
+        self.download_begins(segment);
         let Some(range) = record.range() else { return self.wait_for_copy(segment) };
         match record.location {
             Some(Location::Object(object)) if record.status.is_completed() => {
@@ -92,6 +96,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     pub(super) fn wait_for_copy(&mut self, segment: SegmentId) {
+        self.download_begins(segment);
         self.work(segment, Work::Waiting, Effect::PollRecord(segment));
     }
 

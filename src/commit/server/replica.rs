@@ -52,6 +52,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             ReplicaState::Dropped => {
                 self.cancel(segment);
+                self.offloaded(segment);
                 self.rest(segment, Work::Idle);
                 self.state.replicas.remove(&segment);
                 self.tell(Effect::Show(segment, ReplicaState::Dropped));
@@ -67,6 +68,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if has && !self.judge.applies(Guard::KeepMemory) {
             self.forget(segment);
         }
+        self.offloaded(segment);
         self.rest(segment, Work::Idle);
         self.show(segment, ReplicaState::Offline);
     }
@@ -110,8 +112,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             replica.memory = Some(kept.unwrap_or_else(|| Rows::from(record.start)));
             replica.row_limit = record.row_limit;
         }
-        self.show(segment, ReplicaState::Consuming);
-        self.consume(segment, None);
+        self.acquire(segment);
     }
 
     /// Whether a copy is of the whole range of a record.
@@ -121,7 +122,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     /// Reads the next row, or stops where there are enough.
-    fn consume(&mut self, segment: SegmentId, until: Option<u64>) {
+    pub(super) fn consume(&mut self, segment: SegmentId, until: Option<u64>) {
         let Some(replica) = self.state.replicas.get(&segment) else { return };
         let Some(Range { start, end }) = replica.memory.as_ref().map(|rows| rows.range) else {
             return;
@@ -135,6 +136,16 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 let effect = Effect::Fetch(segment, end);
                 self.work(segment, Work::Consuming(until), effect);
             }
+        }
+    }
+
+    /// Upstream's transition throws. Nobody resets a replica in error beside one that is not, while nothing is committed
+    /// (dossier 9.3).
+    fn unread(&mut self, segment: SegmentId, work: Work) {
+        if self.judge.applies(Guard::ReadAgain) {
+            self.work(segment, work, Effect::PollRecord(segment));
+        } else {
+            self.fails(segment);
         }
     }
 
@@ -167,6 +178,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             return Err(Refusal::Unfit(segment));
         }
         self.cancel(segment);
+        self.not_opened(segment);
         self.show(segment, ReplicaState::Error);
         self.say_stopped(segment);
         Ok(())
@@ -199,7 +211,11 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Work::Opening { was, .. }, Outcome::Record(record)) => {
                 self.go_online(segment, was, record);
             }
-            (Work::Opening { .. }, Outcome::Failed | Outcome::Unknown) => self.fails(segment),
+            (Work::Opening { .. }, Outcome::Failed | Outcome::Unknown) => {
+                self.unread(segment, work)
+            }
+            (Work::Acquiring, Outcome::Record(record)) => self.open(segment, record),
+            (Work::Acquiring, Outcome::Failed | Outcome::Unknown) => self.acquire(segment),
             (Work::Consuming(until), outcome) => {
                 let fits = matches!(
                     outcome,
@@ -315,6 +331,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if local.is_some_and(|local| local.copy.rows.range == range) {
             return self.has_copy(segment, purpose, end);
         }
+        self.build_begins(segment);
         self.rest(segment, Work::Building { purpose, end, running: false });
     }
 
@@ -385,6 +402,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// The built copy takes the place of what is in memory.
     pub(super) fn seal(&mut self, segment: SegmentId) {
         self.forget(segment);
+        self.offloaded(segment);
         self.rest(segment, Work::Sealed);
     }
 

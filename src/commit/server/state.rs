@@ -3,8 +3,10 @@
 use super::super::completion::{Mode, Reason};
 use super::super::message::Caller;
 use super::super::object::{
-    ControllerId, ObjectId, Offset, Range, ReplicaState, Rows, Sealed, SegmentId, ServerId,
+    ControllerId, ObjectId, Offset, PartitionId, Range, ReplicaState, Rows, Sealed, SegmentId,
+    ServerId,
 };
+use super::permit::Holder;
 use crate::collections::Table;
 
 /// What survives a crash of a server.
@@ -44,6 +46,8 @@ pub struct State {
     pub(crate) uploads: Table<SegmentId, Upload>,
     /// Permits of the build semaphore that are taken.
     pub(crate) permits: usize,
+    /// Permits to consume that are taken.
+    pub(crate) consumers: Table<PartitionId, Holder>,
     pub(crate) outstanding: Table<u16, Owed>,
 }
 
@@ -56,6 +60,7 @@ impl State {
             jobs: Table::new(),
             uploads: Table::new(),
             permits: 0,
+            consumers: Table::new(),
             outstanding: Table::new(),
         }
     }
@@ -120,6 +125,12 @@ impl State {
         self.permits
     }
 
+    /// Who has the permit to consume a partition, if it is taken.
+    #[must_use]
+    pub fn consumer(&self, partition: PartitionId) -> Option<Holder> {
+        self.consumers.get(&partition).copied()
+    }
+
     /// How many builds run: each holds a permit.
     #[must_use]
     pub fn builds(&self) -> usize {
@@ -164,6 +175,8 @@ pub enum Work {
         /// What it was before.
         was: Stance,
     },
+    /// It is to be consuming and waits for the permit to; it reads the record again and again.
+    Acquiring,
     /// It reads rows; up to this offset, if it was told one.
     Consuming(Option<Offset>),
     /// HOLDING: it asks the leader what to do. No reason is given after a catch-up.
@@ -212,6 +225,7 @@ impl Work {
             Self::Building { purpose, .. } => purpose == Purpose::Commit,
             Self::Idle
             | Self::Opening { .. }
+            | Self::Acquiring
             | Self::Consuming(_)
             | Self::Reporting(_)
             | Self::Discarded
@@ -231,6 +245,7 @@ impl Work {
     pub fn is_in_transition(self) -> bool {
         match self {
             Self::Opening { .. }
+            | Self::Acquiring
             | Self::Catching(_)
             | Self::Waiting
             | Self::Looking(_)

@@ -29,7 +29,8 @@
 //! without a replica to be consumed is refused at once, not after ten tries. What it costs is a delay: a commit that
 //! fails in step 3 is finished by the validator, as after a crash in its place; but its clean-up comes with it (R1, R2).
 //!
-//! A reingestion of [`Release::Pr14920`] keeps its build permit (C6), as it was before #15097.
+//! A reingestion of [`Release::Pr14920`] keeps its build permit (C6), as it was before #15097. *Our reading*: it was merged
+//! after #14974, so that it gives the permit of a consumer back that could not be opened, and those before it do not.
 
 mod minion;
 mod ways;
@@ -78,9 +79,13 @@ impl Release {
     pub fn keeps(self) -> &'static [Guard] {
         match self {
             Self::Blocking | Self::Pr14741 => &[Guard::NoCleanUp, Guard::OneHead],
-            Self::Pr14920 => {
-                &[Guard::NoCleanUp, Guard::OneHead, Guard::Reingest, Guard::ResetErrors]
-            }
+            Self::Pr14920 => &[
+                Guard::NoCleanUp,
+                Guard::OneHead,
+                Guard::Reingest,
+                Guard::ResetErrors,
+                Guard::ConsumerPermitBack,
+            ],
             Self::Aug2026 => &[
                 Guard::OneHead,
                 Guard::Reingest,
@@ -89,6 +94,7 @@ impl Release {
                 Guard::UploadedIsDone,
                 Guard::InOrder,
                 Guard::PermitBack,
+                Guard::ConsumerPermitBack,
             ],
         }
     }
