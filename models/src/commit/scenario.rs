@@ -479,6 +479,8 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         strays: false,
         repairs_offline: false,
         resets: false,
+        in_step_3: false,
+        after: &[],
         budget: Budget {
             server_crashes: OFTEN,
             deaths: OFTEN,
@@ -488,6 +490,7 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
             losses: OFTEN,
             misses: 0,
             failures: OFTEN,
+            openings: OFTEN,
             expiries: OFTEN,
             delays: OFTEN,
             rewrites: OFTEN,
