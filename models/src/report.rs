@@ -8,7 +8,7 @@ use crate::commit::runs::Commit;
 use crate::everything::{AnyProtocol, protocols};
 use crate::rebalance::runs::Rebalance;
 use crate::rebalance::window::Window;
-use crate::runs::{AnyRun as _, Finished, Protocol as _, SharedRun, Step, together};
+use crate::runs::{Finished, Protocol as _, SharedRun, Step, together};
 use serde::{Deserialize, Serialize};
 
 /// What is committed of a run: all that must not change unnoticed, and nothing that a machine decides.
@@ -137,7 +137,8 @@ pub fn holes(rows: &[Row]) -> String {
     for hole in HOLES {
         let word = hole.finding.word();
         let Some((scope, property)) = hole.finding.shown() else {
-            let _ = writeln!(text, "| {} | {word} | a test | {} |", hole.name, hole.says);
+            let place = hole.finding.place();
+            let _ = writeln!(text, "| {} | {word} | {place} | {} |", hole.name, hole.says);
             continue;
         };
         let is_shown = |row: &&Row| {
@@ -357,35 +358,34 @@ pub fn mutant_table(rows: &[Row], protocol: &dyn AnyProtocol) -> String {
     text
 }
 
-/// Each case and hole of commit, the guards that answer it, and the removal of as few as possible that shows it.
+/// Each case and hole of commit, the guards that answer it, and the removal that shows that very failure.
 #[must_use]
 pub fn key_table(rows: &[Row]) -> String {
-    let head =
-        "| case or hole | answered by | removed | scope | what breaks |\n|---|---|---|---|---|\n";
-    let mut text = String::from(head);
+    let mut text = String::from(
+        "| case or hole | what went wrong, or would | answered by | removed | scope | what breaks |\n\
+         |---|---|---|---|---|---|\n",
+    );
     let quoted = |names: Vec<&str>, between: &str| {
         names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
     };
-    for key in keys::KEYS {
-        let answering =
-            quoted(keys::answering(key).map(surehold::commit::Guard::name).collect(), ", ");
-        let Some(mutant) = keys::shown(key) else {
-            let open = keys::OPEN.iter().find(|(open, _)| *open == key).map_or("", |(_, why)| why);
-            let _ = writeln!(text, "| {key} | {answering} | nothing | | {open} |");
-            continue;
-        };
-        let run = &mutant.run;
+    for key in &keys::KEYS {
+        let answering = keys::answering(key).map(surehold::commit::Guard::name).collect();
+        let removed: Vec<_> = key.removed.iter().map(|guard| guard.name()).collect();
         let row = rows.iter().find(|row| {
-            row.guard_removed == run.removed()
-                && row.scope == run.scope.name
-                && row.asked == run.judged()
+            row.protocol == "commit"
+                && row.guard_removed == removed
+                && row.scope == key.scope
+                && row.asked == [key.breaks.name()]
         });
         let outcome = row.map_or_else(|| "not run".into(), Row::outcome);
-        let removed = quoted(run.removed(), " + ");
         let _ = writeln!(
             text,
-            "| {key} | {answering} | {removed} | `{}` | {outcome} |",
-            run.scope.name
+            "| {} | {} | {} | {} | `{}` | {outcome} |",
+            key.name,
+            key.says,
+            quoted(answering, ", "),
+            quoted(removed, " + "),
+            key.scope
         );
     }
     text

@@ -1,6 +1,10 @@
 //! Commit: what the pull requests claim, and the shortest ways to the holes that were found by reading.
 #![cfg(feature = "checker")]
 
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use stateright::Model as _;
 use surehold::collections::Table;
 use surehold::commit::completion::Mode;
 use surehold::commit::controller::{self, Controller};
@@ -13,10 +17,17 @@ use surehold::commit::object::{
     SegmentId, ServerId, Status, TableConfig, Version, View,
 };
 use surehold::commit::upstream::Release;
-use surehold::commit::{ControllerEffect, ControllerEvent, Guard, Input, Task};
-use surehold::{EffectId, Guards, Machine};
+use surehold::commit::{
+    ControllerEffect, ControllerEvent, Guard, Input, Server, ServerEffect, Task,
+};
+use surehold::guard::Weakened;
+use surehold::{EffectId, Guards, Machine, Verified};
+use surehold_models::commit::coverage::Coverage;
 use surehold_models::commit::holes::{Finding, HOLES};
+use surehold_models::commit::model::{Action, Fate, Model, Who};
 use surehold_models::commit::runs::{Expected, Run, Variant};
+use surehold_models::commit::tale::Tale;
+use surehold_models::commit::world::{Stored, World};
 use surehold_models::commit::{scopes, verdicts};
 use surehold_models::runs::{AnyRun as _, Finished, Manner};
 
@@ -35,8 +46,11 @@ fn reingestion_brings_back_what_pauseless_alone_loses() {
     for scope in ["sane-server-crash", "sane-failed-upload"] {
         let before = run(Variant::Upstream(Release::Pr14741), scope, Property::Served);
         assert_eq!(before.property.as_deref(), Some("served"), "{scope}");
+        let told = before.counterexample.expect("a violation has a path");
+        let shown = told.last().map(|step| step.line.note.clone()).unwrap_or_default();
+        assert!(shown.contains("is ERROR with seq 0"), "{scope}: {shown}");
         let ending = before.ending.expect("a violation ends somewhere");
-        assert!(ending.contains("seq 0 is COMMITTING"), "{ending}");
+        assert!(ending.contains("seq 0 is COMMITTING and in ERROR on S0 and S1"), "{ending}");
         let after = run(Variant::Upstream(Release::Pr14920), scope, Property::Served);
         assert_eq!((after.verdict, after.property), ("verified", None), "{scope}");
     }
@@ -76,6 +90,54 @@ fn an_old_commit_fails_a_young_one_of_2026() {
     assert_eq!((found.property.as_deref(), steps(&found)), (Some("own-failure"), Some(12)));
     let ending = found.ending.expect("a violation ends somewhere");
     assert!(ending.starts_with("the commit of partition 1 seq 0 failed"), "{ending}");
+}
+
+/// R3: the verified leader refuses a member of a batch, whose replica was taken out meanwhile, and writes the other.
+#[test]
+fn one_of_a_batch_is_refused_and_the_other_written() {
+    let mut model = verified_model("batch-refused");
+    let coverage = Arc::new(Coverage::default());
+    model.coverage = Some(Arc::clone(&coverage));
+    let [refused, written] =
+        [0, 1].map(|at| SegmentId { partition: PartitionId(at), ..segment(0) });
+    let mut world = model.start();
+    let takes_out = |world: &World, action: &Action| match *action {
+        Action::Run(Who::Controller(1), _, Fate::Well) => true,
+        Action::Run(Who::Server(0), number, Fate::Well) => {
+            let pending = world.servers[0].pending.iter();
+            let effect = pending.into_iter().find(|p| p.issued.id.number == number);
+            let call = effect.map(|p| &p.issued.effect);
+            matches!(call, Some(ServerEffect::Call(request)) if request.segment == refused)
+        }
+        _ => false,
+    };
+    while !world.store.ideal.has(refused, ReplicaState::Offline) {
+        world = next(&model, &world, takes_out);
+    }
+    assert_eq!(world.controllers[0].role.in_step_3().count(), 2);
+    let is_old = |_: &World, action: &Action| {
+        matches!(action, Action::Run(Who::Controller(0), _, Fate::Well))
+    };
+    world = next(&model, &world, is_old);
+    assert_eq!(world.controllers[0].role.in_step_3().count(), 0);
+    assert!(world.store.ideal.has(written, ReplicaState::Online));
+    assert!(world.store.ideal.has(refused, ReplicaState::Offline));
+    let counted = coverage.table();
+    let row = counted.iter().find(|(name, _)| name == "batch: one is refused, another is written");
+    assert_eq!(row.map(|(_, count)| *count), Some(1));
+}
+
+/// What comes of the first of the events that may happen and are wanted.
+fn next(
+    model: &Model<Verified>,
+    world: &World,
+    is_wanted: impl Fn(&World, &Action) -> bool,
+) -> World {
+    let mut actions = Vec::new();
+    model.enabled(world, &mut actions);
+    let action = actions.into_iter().find(|action| is_wanted(world, action));
+    let next = action.and_then(|action| model.apply(world, action, &mut Tale::untold()));
+    next.expect("such an event may happen")
 }
 
 /// C6: a reingestion that keeps the only permit stops the server, until #15097.
@@ -156,6 +218,105 @@ fn a_consumer_permit_that_is_kept_starves_the_partition_14974() {
     assert_eq!((kept.property.as_deref(), steps(&kept)), (Some("recoverable"), Some(1)));
     let given = run(Variant::Verified, "turns-broken", Property::Recoverable);
     assert_eq!((given.verdict, given.property), ("verified", None));
+}
+
+/// The states of a scope, and the events of each that may happen.
+fn explored<V: Guards<Guard>>(model: &Model<V>) -> Vec<(World, Vec<Action>)> {
+    let mut found: HashSet<World> = model.init_states().into_iter().collect();
+    let mut left: Vec<World> = found.iter().cloned().collect();
+    let mut explored = Vec::new();
+    while let Some(world) = left.pop() {
+        let mut actions = Vec::new();
+        model.actions(&world, &mut actions);
+        let next = actions.iter().filter_map(|action| model.next_state(&world, *action));
+        for next in next.collect::<Vec<_>>() {
+            if found.insert(next.clone()) {
+                left.push(next);
+            }
+        }
+        explored.push((world, actions));
+    }
+    explored
+}
+
+fn verified_model(scope: &str) -> Model<Verified> {
+    let scope = verdicts::scope(scope).expect("there is such a scope");
+    let controller = Controller::new(scope.controller_limits());
+    Model::new(controller, Server::new(scope.server_limits()), &scope)
+}
+
+fn release_model(release: Release, scope: &str) -> Model<Weakened<Guard>> {
+    let scope = verdicts::scope(scope).expect("there is such a scope");
+    let controller = release.controller().within(scope.controller_limits());
+    Model::new(controller, release.server_within(scope.server_limits()), &scope)
+}
+
+/// C13: each subset of the replicas fails to open, and nobody is told.
+#[test]
+fn any_replicas_fail_to_open_while_the_segment_is_to_be_consumed() {
+    let mut subsets = BTreeSet::new();
+    for (world, _) in explored(&verified_model("opening-fails")) {
+        let (id, store) = (segment(0), &world.store);
+        let is_open = |stored: &Stored| stored.record.status == Status::InProgress;
+        let listed = store.ideal.segments.get(&id).expect("it stays listed");
+        let is_listed = listed.values().all(|is| *is == ReplicaState::Consuming);
+        if store.records.get(&id).is_some_and(is_open) && is_listed {
+            subsets.insert(store.view.servers(id, ReplicaState::Error).collect::<Vec<_>>());
+        }
+    }
+    let all = BTreeSet::from([vec![], vec![S0], vec![S1], vec![S0, S1]]);
+    assert_eq!(subsets, all);
+}
+
+/// C13: before #16904 nobody looked at what is still to be consumed, and it stays dead with all replicas in error.
+#[test]
+fn replicas_that_fail_to_open_are_dead_before_16904() {
+    for release in [Release::Pr14741, Release::Pr14920] {
+        let variant = Variant::Upstream(release);
+        let found = run(variant, "sane-opening-fails", Property::Recoverable);
+        assert_eq!(found.property.as_deref(), Some("recoverable"));
+        let told: Vec<_> = found.counterexample.into_iter().flatten().collect();
+        let notes: Vec<_> = told.iter().map(|step| step.line.note.as_str()).collect();
+        assert_eq!(notes, ["S0 is ERROR with seq 0", "S1 is ERROR with seq 0"]);
+    }
+}
+
+/// Periodic tasks are left out where they find nothing to do: begun all the same, they change nothing and ask for
+/// nothing. What retention may delete is a choice of the scope.
+#[test]
+fn tasks_that_are_left_out_would_have_changed_nothing() {
+    for scope in ["calm", "failed-twice", "blocking-rewrite", "opening-fails", "broken-interrupted"]
+    {
+        assert!(no_task_is_missed(&verified_model(scope)) > 100, "{scope}");
+    }
+    for release in Release::ALL {
+        for scope in ["sane-failed-upload", "sane-blocking-rewrite", "sane-opening-fails"] {
+            assert!(no_task_is_missed(&release_model(release, scope)) > 100, "{scope}");
+        }
+    }
+}
+
+/// How many of them there are.
+fn no_task_is_missed<V: Guards<Guard>>(model: &Model<V>) -> usize {
+    let tasks = [Task::Validate, Task::Repair, Task::Retry].map(|task| task(PARTITION));
+    let mut left_out = 0;
+    for (world, actions) in explored(model) {
+        for (at, process) in world.controllers.iter().enumerate() {
+            let idle =
+                tasks.iter().filter(|task| process.role.leads() && !process.role.runs(**task));
+            for (task, pick) in idle.flat_map(|task| [(*task, 0), (*task, 1)]) {
+                let begins = |action: &&Action| matches!(**action, Action::Begin(by, of, _) if usize::from(by) == at && of == task);
+                if world.broken.is_some() || actions.iter().any(|action| begins(&action)) {
+                    continue;
+                }
+                let next =
+                    model.apply(&world, Action::Begin(at as u8, task, pick), &mut Tale::untold());
+                assert_eq!(next, None, "{task:?} from {pick} on");
+                left_out += 1;
+            }
+        }
+    }
+    left_out
 }
 
 /// Rule 4 is upstream's: an orphan is listed. The verified validator comes to the same row by rule 1.

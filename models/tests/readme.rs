@@ -62,38 +62,45 @@ fn a_table_without_a_place_or_with_two_is_refused() {
     assert_eq!(parts(&[place, ""]), Err("holes-commit"));
 }
 
-/// Each case and hole of commit names a guard whose removal, alone or with as few others as it takes, is a committed
-/// violation; or it stands in the list of those that none shows.
+/// Each case and hole of commit names the removal that shows it: of a guard that answers it, alone or with others that
+/// are not there for nothing, and a committed violation.
 #[test]
-fn each_case_and_hole_of_commit_has_a_guard_whose_removal_is_a_committed_violation() {
+fn each_case_and_hole_of_commit_is_shown_by_a_committed_violation_without_a_guard_that_answers_it()
+{
     let rows = committed();
-    for key in keys::KEYS {
-        let open = keys::OPEN.iter().find(|(open, _)| *open == key);
-        let Some(mutant) = keys::shown(key) else {
-            assert!(open.is_some_and(|(_, why)| why.len() > 20), "{key} is not shown");
-            continue;
-        };
-        assert!(open.is_none(), "{key} is shown, and no longer open");
-        let answers = |guard: &Guard| guard.answers().contains(&key);
-        assert!(mutant.guards.iter().any(answers), "{key}: {:?}", mutant.guards);
+    for key in &keys::KEYS {
+        let mutant =
+            keys::shown(key).unwrap_or_else(|| panic!("{} is no row of the table", key.name));
+        assert_eq!(mutant.run.expected(), format!("violated: {}", key.breaks.name()), "{key:?}");
+        assert!(
+            mutant.holes.contains(&key.name),
+            "the run of {} is for {:?}",
+            key.name,
+            mutant.holes
+        );
+        let answers = |guard: &Guard| guard.answers().contains(&key.name);
+        assert!(mutant.guards.iter().any(answers), "{}: {:?}", key.name, mutant.guards);
         let (removed, asked) = (mutant.run.removed(), mutant.run.judged());
         let own = rows.iter().filter(|row| row.protocol == "commit");
         let mut own = own.filter(|row| row.guard_removed == removed && row.asked == asked);
-        let row = own.find(|row| row.scope == mutant.run.scope.name);
-        assert!(row.is_some_and(|row| row.verdict == "violated"), "{key}: {row:?}");
-        // None of its guards is there for nothing: without it the others are noticed nowhere.
+        let row = own.find(|row| row.scope == key.scope);
+        let is_broken = |row: &Row| outcome(row) == mutant.run.expected();
+        assert!(row.is_some_and(is_broken), "{}: {row:?}", key.name);
+        // None of its guards is there for nothing: without it the others are noticed nowhere. `minimal.rs` runs that.
         let fewer = |guards: &[Guard]| {
             guards.len() < mutant.guards.len() && guards.iter().all(|g| mutant.guards.contains(g))
         };
         let all = surehold_models::commit::verdicts::mutants();
-        let same = all.iter().filter(|other| other.run.scope.name == mutant.run.scope.name);
+        let same = all.iter().filter(|other| other.run.scope.name == key.scope);
         let mut same = same.filter(|other| other.run.judged() == asked && fewer(other.guards));
-        assert!(!same.any(|other| other.run.expected() != "verified"), "{key} needs fewer");
+        assert!(!same.any(|other| other.run.expected() != "verified"), "{} needs fewer", key.name);
     }
+    let names = keys::KEYS.map(|key| key.name);
+    assert!((1..names.len()).all(|at| !names[at..].contains(&names[at - 1])), "a key stands twice");
     let known = |guard: &Guard| {
         let all = guard.answers().iter();
         all.filter(|key| !key.starts_with('#'))
-            .all(|key| keys::KEYS.contains(key) || ["R3", "R14", "N5"].contains(key))
+            .all(|key| names.contains(key) || ["R3", "R14", "N5"].contains(key))
     };
     assert!(Guard::ALL.iter().all(known), "a guard answers what is no key");
 }

@@ -71,11 +71,19 @@ pub enum Guard {
     ReadAgain,
     /// `end-given-up`
     EndGivenUp,
+    /// `build-unheard`
+    BuildUnheard,
+    /// `retain-completed`
+    RetainCompleted,
+    /// `reset-consuming`
+    ResetConsuming,
+    /// `own-checksum`
+    OwnChecksum,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 37] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -109,6 +117,10 @@ impl Guard {
         Self::ConsumerPermitBack,
         Self::ReadAgain,
         Self::EndGivenUp,
+        Self::BuildUnheard,
+        Self::RetainCompleted,
+        Self::ResetConsuming,
+        Self::OwnChecksum,
     ];
 
     /// Kebab-case name, as on the command line.
@@ -148,6 +160,10 @@ impl Guard {
             Self::ConsumerPermitBack => "consumer-permit-back",
             Self::ReadAgain => "read-again",
             Self::EndGivenUp => "end-given-up",
+            Self::BuildUnheard => "build-unheard",
+            Self::RetainCompleted => "retain-completed",
+            Self::ResetConsuming => "reset-consuming",
+            Self::OwnChecksum => "own-checksum",
         }
     }
 
@@ -252,6 +268,18 @@ impl Guard {
             Self::EndGivenUp => {
                 "A segment that all replicas gave up is ended where it begins, by compare-and-set, before another begins there; one that was committed first is served, and the next begins at its end."
             }
+            Self::BuildUnheard => {
+                "A replica that has not heard what became of its commit start builds from its memory when it is told to go ONLINE, rather than wait for a copy that nobody has built."
+            }
+            Self::RetainCompleted => {
+                "Retention deletes completed segments only: a record that is not listed yet may be listed the next moment."
+            }
+            Self::ResetConsuming => {
+                "A segment that is to be consumed and in error on all its replicas is reset: nobody else knows that they stopped."
+            }
+            Self::OwnChecksum => {
+                "The upload retry sets an object together with its checksum, whoever built the copy that the record knew before."
+            }
         }
     }
 
@@ -268,6 +296,7 @@ impl Guard {
                 | Self::NoAgeRefusal
                 | Self::RetryCompares
                 | Self::BatchApart
+                | Self::OwnChecksum
         )
     }
 
@@ -315,6 +344,10 @@ impl Guard {
             Self::ConsumerPermitBack => &["#14974"],
             Self::ReadAgain => &["N8"],
             Self::EndGivenUp => &["N6", "C13"],
+            Self::BuildUnheard => &["C3", "#17885"],
+            Self::RetainCompleted => &["C9", "#2891"],
+            Self::ResetConsuming => &["C13", "#16904"],
+            Self::OwnChecksum => &["C18", "#14506"],
         }
     }
 }

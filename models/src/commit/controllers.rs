@@ -41,7 +41,7 @@ impl<V: Guards<Guard>> Model<V> {
             coverage.validated(role, event, &step.state, &step.effects);
         }
         if let Some(coverage) = &self.coverage {
-            coverage.batched(role, &step.state);
+            coverage.batched(role, &step.state, &step.effects);
         }
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);

@@ -52,7 +52,7 @@ const ENDS: [&str; 6] =
     ["applied", "reply lost", "fails", "no effect, unheard", "not as expected", "crash before"];
 
 /// Whatever else is counted.
-const OTHERS: [&str; 73] = [
+const OTHERS: [&str; 75] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -81,6 +81,7 @@ const OTHERS: [&str; 73] = [
     "event: stop",
     "event: give up",
     "event: consumer breaks",
+    "event: opening fails",
     "event: crash",
     "event: death",
     "event: restart",
@@ -126,6 +127,7 @@ const OTHERS: [&str; 73] = [
     "rule 5",
     "batch: two are written",
     "batch: one is left out",
+    "batch: one is refused, another is written",
 ];
 
 /// All rows but those of guards.
@@ -259,6 +261,11 @@ impl Coverage {
         });
     }
 
+    /// A replica fails to open.
+    pub fn failed_to_open(&self) {
+        self.named("event: opening fails");
+    }
+
     /// A replica is reset.
     pub fn reset(&self) {
         self.named("to OFFLINE");
@@ -283,8 +290,14 @@ impl Coverage {
         }
     }
 
-    /// A controller has taken a step: what became of those who had come to step 3 together.
-    pub fn batched(&self, before: &controller::State, after: &controller::State) {
+    /// A controller has taken a step: what became of those who had come to step 3 together. Of those only one that is
+    /// refused is answered FAILED while others are written.
+    pub fn batched(
+        &self,
+        before: &controller::State,
+        after: &controller::State,
+        asked: &[Issued<ControllerEffect>],
+    ) {
         let is_written = |segment| {
             let mut all = after.errands();
             all.any(|(id, of)| id == segment && matches!(of.stage, Stage::Switching { .. }))
@@ -299,6 +312,12 @@ impl Coverage {
         }
         if written > 0 && waited.iter().any(|id| left(&id)) {
             self.named("batch: one is left out");
+            let fails = |effect: &ControllerEffect| {
+                matches!(effect, ControllerEffect::Answer(_, Answer::Failed))
+            };
+            if asked.iter().any(|issued| fails(&issued.effect)) {
+                self.named("batch: one is refused, another is written");
+            }
         }
     }
 

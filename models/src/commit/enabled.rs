@@ -126,6 +126,12 @@ impl<V: Guards<Guard>> Model<V> {
             }
             match &pending.issued.effect {
                 ServerEffect::Fetch(segment, offset) if !self.may_fetch(*segment, *offset) => {}
+                ServerEffect::ReadRecord(_) if self.opens(world, at, number) => {
+                    actions.push(run(Fate::Well));
+                    if world.left.openings > 0 {
+                        actions.push(run(Fate::Failed));
+                    }
+                }
                 ServerEffect::Call(_) => {
                     actions.push(run(Fate::Well));
                     if world.left.losses > 0 {

@@ -2,7 +2,7 @@
 
 use surehold::commit::Guard;
 use surehold::commit::invariant::Property;
-use surehold::commit::object::Status;
+use surehold::commit::object::{ReplicaState, SegmentId, Status};
 use surehold::guard::Guards;
 
 use super::model::Model;
@@ -21,7 +21,12 @@ pub fn of<V: Guards<Guard>>(model: &Model<V>, world: &World) -> String {
             Status::Uploaded => "UPLOADED",
         };
         let listed = world.store.ideal.segments.contains_key(id);
-        format!("{} is {status}{}", name(*id), if listed { "" } else { " and not listed" })
+        let in_error = match world.broken {
+            None => in_error(world, *id),
+            Some(_) => String::new(),
+        };
+        let listed = if listed { "" } else { " and not listed" };
+        format!("{} is {status}{listed}{in_error}", name(*id))
     });
     let stands = stands.collect::<Vec<_>>().join("; ");
     match world.broken {
@@ -33,6 +38,17 @@ pub fn of<V: Guards<Guard>>(model: &Model<V>, world: &World) -> String {
                 goal.says()
             )
         }
+    }
+}
+
+/// Who is in error with a segment, as the external view has it.
+fn in_error(world: &World, id: SegmentId) -> String {
+    let servers = world.store.view.servers(id, ReplicaState::Error);
+    let names: Vec<_> = servers.map(|server| server_name(server.0)).collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(" and in ERROR on {}", names.join(" and "))
     }
 }
 

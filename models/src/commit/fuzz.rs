@@ -30,7 +30,7 @@
 //! |   | 4 | a controller's operation has no effect |
 //! |   | 5 | nothing is known of the table but its stream |
 //! |   | 6 | the validator has a replica that gave up consume again |
-//! |   | 7 | nothing |
+//! |   | 7 | a replica fails to open |
 //!
 //! Every further two bytes are one operation, up to [`MAX_OPERATIONS`]. Bits 0-2 of the first say which kind,
 //! its other bits and the second byte are the argument. What is chosen is chosen *by index into what can
@@ -213,6 +213,8 @@ fn world_of(data: &[u8]) -> Scope {
         repairs_offline: is_set(data, 4, 6),
         begun: &[],
         resets: false,
+        in_step_3: false,
+        after: &[],
         budget: budget(data),
         goal: Some(Goal::Settled),
         tier: Tier::Deep,
@@ -233,6 +235,7 @@ fn budget(data: &[u8]) -> Budget {
         losses: fault(2, 4),
         misses: fault(4, 4),
         failures: fault(2, 5),
+        openings: fault(4, 7),
         expiries: fault(2, 6),
         delays: fault(2, 7),
         rewrites: fault(3, 0),
@@ -272,9 +275,12 @@ fn walk<V: Guards<Guard>>(
 
 /// Whether the goal can be reached whatever happens.
 fn has_goal(scope: &Scope) -> bool {
-    let Budget { deaths, expiries, breaks, .. } = scope.budget;
-    let may_stay_away = expiries == 0 && (breaks == 0 || scope.repairs_offline);
-    !scope.is_ordered && (deaths == 0 || may_stay_away)
+    let Budget { deaths, expiries, breaks, openings, .. } = scope.budget;
+    let comes_back = breaks == 0 || scope.repairs_offline;
+    let may_stay_away = expiries == 0 && comes_back;
+    // One replica that gave up, and one that nobody knows to be in error: that one is still listed as consuming.
+    let may_fail_to_open = openings == 0 || comes_back;
+    !scope.is_ordered && (deaths == 0 || may_stay_away) && may_fail_to_open
 }
 
 /// What is broken.

@@ -61,6 +61,17 @@ pub(super) fn is_segment_served(world: &World, id: SegmentId, stored: &Stored) -
     expected_rows(range, &stored.record.lost).all(|offset| served >> offset & 1 == 1)
 }
 
+/// Whether a range is served by nobody, and each of its replicas that is there is in error.
+pub(super) fn is_lost_in_error(world: &World, id: SegmentId, stored: &Stored) -> bool {
+    let there = || world.servers.iter().filter(|node| !node.is_dead);
+    !is_segment_served(world, id, stored)
+        && there().count() > 0
+        && there().all(|node| {
+            let replica = node.role.as_ref().and_then(|role| role.replica(id));
+            replica.is_some_and(|replica| replica.shows == ReplicaState::Error)
+        })
+}
+
 /// All its replicas were taken out before its end was fixed: another segment has begun in its place.
 fn is_given_up(world: &World, segment: SegmentId) -> bool {
     let is_open = |status| status == Status::InProgress;

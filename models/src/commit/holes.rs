@@ -1,5 +1,5 @@
 //! The holes that were found by reading upstream's tree (dossier 13) and by models of it, each confirmed in
-//! `pinot-2026-08` or refuted.
+//! `pinot-2026-08` or refuted, by runs of it or by reading.
 
 /// A hole.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,9 @@ pub enum Finding {
     Delay(&'static str, &'static str),
     /// So, as a test of the role tells step by step.
     DelayTold,
+    /// It cannot be, as upstream's source is read. The releases here are given what they were read to have, so that no
+    /// run of theirs could tell.
+    Read,
 }
 
 impl Finding {
@@ -33,6 +36,17 @@ impl Finding {
             Self::Confirmed(..) => "confirmed",
             Self::Refuted(..) => "refuted",
             Self::Delay(..) | Self::DelayTold => "a delay",
+            Self::Read => "refuted by reading",
+        }
+    }
+
+    /// Where it is shown, if no run shows it.
+    #[must_use]
+    pub fn place(self) -> &'static str {
+        match self {
+            Self::Confirmed(..) | Self::Refuted(..) | Self::Delay(..) => "a run",
+            Self::DelayTold => "a test",
+            Self::Read => "the source",
         }
     }
 
@@ -43,12 +57,12 @@ impl Finding {
             Self::Confirmed(scope, property)
             | Self::Refuted(scope, property)
             | Self::Delay(scope, property) => Some((scope, property)),
-            Self::DelayTold => None,
+            Self::DelayTold | Self::Read => None,
         }
     }
 }
 
-use Finding::{Confirmed, Delay, DelayTold, Refuted};
+use Finding::{Confirmed, Delay, DelayTold, Read, Refuted};
 
 const fn hole(name: &'static str, finding: Finding, says: &'static str) -> Hole {
     Hole { name, says, finding }
@@ -179,9 +193,11 @@ pub const HOLES: [Hole; 24] = [
     ),
     hole(
         "N5",
-        Refuted("two-names", "one-head"),
-        "Whatever upstream adds to the ideal state goes through one function, which refuses a second \
-         segment of the same place.",
+        Read,
+        "Whatever upstream adds to the ideal state, the validator's own write included, goes through one \
+         function, which refuses a second segment of the same place and fails the run for the whole table \
+         (dossier 9.1). So every release here keeps `one-head`, and its runs cannot tell; what would come of a \
+         write without it is in the table of removals, `listed-only` + `one-head`.",
     ),
     hole(
         "N6",

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use surehold::Machine;
 use surehold::collections::Table;
 use surehold::commit::completion::{Mode, Reason};
+use surehold::commit::controller::state::Owed;
 use surehold::commit::effect::Expected;
 use surehold::commit::event::{ControllerOutcome, ServerOutcome};
 use surehold::commit::invariant::Property;
@@ -194,7 +195,36 @@ impl<V: Guards<Guard>> Model<V> {
         }
         self.remember(&mut world);
         world.seal();
-        world
+        let world = if self.scope.in_step_3 { self.come_to_step_3(world) } else { world };
+        self.scope.after.iter().fold(world, |world, action| {
+            let next = self.apply(&world, *action, &mut Tale::untold());
+            next.unwrap_or_else(|| panic!("{}: no {action:?} at the beginning", self.scope.name))
+        })
+    }
+
+    /// The same world as far as it can go without a fault, a wait, or a read for step 3.
+    fn come_to_step_3(&self, mut world: World) -> World {
+        let is_for_step_3 = |world: &World, who, number| match who {
+            Who::Controller(at) => {
+                let role = &world.controllers[usize::from(at)].role;
+                role.owes(number) == Some(Owed::Batch)
+            }
+            Who::Server(_) => false,
+        };
+        loop {
+            let mut actions = Vec::new();
+            self.enabled(&world, &mut actions);
+            let goes_on = |action: &Action| match *action {
+                Action::Run(who, number, Fate::Well) => !is_for_step_3(&world, who, number),
+                _ => false,
+            };
+            let action = actions.into_iter().find(goes_on);
+            let next = action.and_then(|action| self.apply(&world, action, &mut Tale::untold()));
+            match next {
+                Some(next) => world = next,
+                None => return world,
+            }
+        }
     }
 
     /// The segments that there are at the beginning.
@@ -340,7 +370,7 @@ impl<V: Guards<Guard>> Model<V> {
     ) -> Option<()> {
         match action {
             Action::Run(who, number, fate) => {
-                self.spend(world, who, fate, is_fault)?;
+                self.spend(world, who, number, fate, is_fault)?;
                 context.mute = fate == Fate::Mute;
                 match who {
                     Who::Controller(at) => self.run_controller(world, at, number, fate, context)?,
@@ -424,16 +454,29 @@ impl<V: Guards<Guard>> Model<V> {
         Some(())
     }
 
-    fn spend(&self, world: &mut World, who: Who, fate: Fate, is_fault: bool) -> Option<()> {
-        let left = match fate {
-            Fate::Well | Fate::Astray => return Some(()),
-            Fate::Lost | Fate::Mute => &mut world.left.losses,
-            Fate::Failed if matches!(who, Who::Server(_)) => &mut world.left.failures,
-            Fate::Failed | Fate::Missed => &mut world.left.misses,
-            Fate::Late if !is_fault => return Some(()),
-            Fate::Late => &mut world.left.delays,
-            Fate::Unread => &mut world.left.reads,
-            Fate::Adrift => &mut world.left.adrift,
+    fn spend(
+        &self,
+        world: &mut World,
+        who: Who,
+        number: u16,
+        fate: Fate,
+        is_fault: bool,
+    ) -> Option<()> {
+        let left = match (fate, who) {
+            (Fate::Well | Fate::Astray, _) => return Some(()),
+            (Fate::Lost | Fate::Mute, _) => &mut world.left.losses,
+            (Fate::Failed, Who::Server(at)) if self.opens(world, at, number) => {
+                if let Some(coverage) = &self.coverage {
+                    coverage.failed_to_open();
+                }
+                &mut world.left.openings
+            }
+            (Fate::Failed, Who::Server(_)) => &mut world.left.failures,
+            (Fate::Failed | Fate::Missed, _) => &mut world.left.misses,
+            (Fate::Late, _) if !is_fault => return Some(()),
+            (Fate::Late, _) => &mut world.left.delays,
+            (Fate::Unread, _) => &mut world.left.reads,
+            (Fate::Adrift, _) => &mut world.left.adrift,
         };
         *left = left.checked_sub(1)?;
         Some(())

@@ -63,6 +63,33 @@ pub fn search<V: Guards<Guard>>(model: &Model<V>, from: &World, aim: Property) -
     Reach::Nowhere { ever_served }
 }
 
+/// The shortest way on, without a fault, to a world of which this holds; `None` if there is none, or none near.
+pub fn nearest<V: Guards<Guard>>(
+    model: &Model<V>,
+    from: &World,
+    is_there: impl Fn(&World) -> bool,
+) -> Option<Vec<Action>> {
+    let mut places = HashMap::from([(from.clone(), 0_usize)]);
+    let mut worlds = vec![(from.clone(), 0, None)];
+    let mut at = 0;
+    while at < worlds.len() {
+        let world = worlds[at].0.clone();
+        if is_there(&world) {
+            return Some(way(&worlds, at));
+        }
+        let actions = quiet_actions(model, &world);
+        let next = |action| Some((model.apply(&world, action, &mut Tale::untold())?, action));
+        for (next, action) in actions.into_iter().filter_map(next) {
+            if worlds.len() < MOST_WORLDS && !places.contains_key(&next) {
+                places.insert(next.clone(), worlds.len());
+                worlds.push((next, at, Some(action)));
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
 /// The same world, in which nothing goes wrong any more.
 #[must_use]
 pub fn without_faults(world: &World) -> World {

@@ -9,11 +9,12 @@ use surehold::guard::{Guards, Weakened};
 
 use super::coverage::Coverage;
 use super::ending;
+use super::goal::is_lost_in_error;
 use super::model::{Action, Model};
 use super::scope::{Goal, Scope};
 use super::tale::Tale;
 use super::world::World;
-use super::{scopes, verdicts};
+use super::{reach, scopes, verdicts};
 use crate::explore;
 use crate::runs::{self, Card, Engine, Finished, Manner, Protocol, Step};
 
@@ -173,18 +174,41 @@ fn explore_roles<V: Guards<Guard>>(
             let report = explore::explore(&model, &manner.options);
             let mut finished = runs::summary(run, manner, &report);
             finished.coverage = model.coverage.as_ref().map(|c| c.table()).unwrap_or_default();
+            let is_lost = finished.property.as_deref() == Some(explore::RECOVERABLE)
+                && model.judges(Property::Served);
             if let Some(shown) = &report.counterexample {
-                finished.counterexample = Some(story(&model, &shown.states, &shown.actions));
-                finished.ending = shown.states.last().map(|last| ending::of(&model, last));
+                let (mut states, mut actions) = (shown.states.clone(), shown.actions.clone());
+                if is_lost {
+                    to_error(&model, &mut states, &mut actions);
+                }
+                finished.counterexample = Some(story(&model, &states, &actions));
+                finished.ending = states.last().map(|last| ending::of(&model, last));
             }
-            if finished.property.as_deref() == Some(explore::RECOVERABLE)
-                && model.judges(Property::Served)
-            {
+            if is_lost {
                 finished.property = Some(Property::Served.name().into());
             }
             finished
         }
         Engine::Stateright => runs::opinion(run, manner, &model),
+    }
+}
+
+/// Rows are lost for good some time before anybody sees it. The path goes on, without another fault, to where a range is
+/// in error on each of its replicas, if that is where it ends.
+fn to_error<V: Guards<Guard>>(
+    model: &Model<V>,
+    states: &mut Vec<World>,
+    actions: &mut Vec<Action>,
+) {
+    let Some(last) = states.last() else { return };
+    let is_seen = |world: &World| {
+        world.store.records.iter().any(|(id, stored)| is_lost_in_error(world, *id, stored))
+    };
+    for action in reach::nearest(model, last, is_seen).unwrap_or_default() {
+        let next = states.last().and_then(|last| model.apply(last, action, &mut Tale::untold()));
+        let Some(next) = next else { return };
+        states.push(next);
+        actions.push(action);
     }
 }
 

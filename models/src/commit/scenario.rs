@@ -488,6 +488,8 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         repairs_offline: false,
         resets: false,
         begun: &[],
+        in_step_3: false,
+        after: &[],
         // As many leaders as there are controllers but one.
         budget: Budget { leaders: takeovers.min(usize::from(u8::MAX - 1)) as u8, ..Budget::OFTEN },
         goal: None,

@@ -6,6 +6,7 @@ use surehold::commit::invariant::Property;
 use surehold::commit::object::{AutoReset, PartitionId, SegmentId, TableConfig};
 use surehold::commit::server::{self, ParallelSegmentConsumptionPolicy};
 
+use super::model::Action;
 pub use crate::tier::Tier;
 
 /// The first partition; most scopes have no other.
@@ -68,6 +69,10 @@ pub struct Scope {
     pub resets: bool,
     /// What has happened before it begins: moves as in a scenario. They cost nothing of what may happen.
     pub begun: &'static [&'static str],
+    /// Whether all commits of the first segments have come to step 3 at the beginning, and nobody has read for it.
+    pub in_step_3: bool,
+    /// What has happened then, before the first event that is chosen; it is paid for by the budget.
+    pub after: &'static [Action],
     /// What may happen, and how often.
     pub budget: Budget,
     /// What must be reachable from everywhere.
@@ -93,6 +98,8 @@ pub struct Budget {
     pub misses: u8,
     /// A build or an upload fails.
     pub failures: u8,
+    /// A replica fails to open, before anybody is told.
+    pub openings: u8,
     /// A partition's stream forgets a row that a commit has passed.
     pub expiries: u8,
     /// Something that is alive takes longer than is waited for.
@@ -137,6 +144,7 @@ impl Budget {
         losses: Self::MANY,
         misses: 0,
         failures: Self::MANY,
+        openings: Self::MANY,
         expiries: Self::MANY,
         delays: Self::MANY,
         rewrites: Self::MANY,
@@ -254,6 +262,12 @@ impl Scope {
         if self.done > 0 {
             parts.push(format!("{} done at the beginning", self.done));
         }
+        if self.in_step_3 {
+            parts.push("the first ones in step 3 at the beginning".into());
+        }
+        if !self.after.is_empty() {
+            parts.push(format!("{} events of these before", self.after.len()));
+        }
         if self.partitions > 1 {
             parts.push(format!("{} partitions", self.partitions));
         }
@@ -273,6 +287,7 @@ impl Scope {
             (budget.losses, "lost reply"),
             (budget.misses, "operation without effect"),
             (budget.failures, "failed build or upload"),
+            (budget.openings, "replica that fails to open"),
             (budget.expiries, "expired row"),
             (budget.delays, "delay"),
             (budget.rewrites, "minion rewrite"),

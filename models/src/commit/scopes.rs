@@ -1,9 +1,11 @@
 //! The scopes of commit.
 
 use surehold::commit::completion::Mode;
+use surehold::commit::object::{ReplicaState, SegmentId};
 use surehold::commit::server::ParallelSegmentConsumptionPolicy as Policy;
 
-use super::scope::{Budget, Goal, Scope, Tier};
+use super::model::Action;
+use super::scope::{Budget, Goal, PARTITION, Scope, Tier};
 
 const NONE: Budget = Budget {
     server_crashes: 0,
@@ -13,6 +15,7 @@ const NONE: Budget = Budget {
     losses: 0,
     misses: 0,
     failures: 0,
+    openings: 0,
     expiries: 0,
     delays: 0,
     rewrites: 0,
@@ -63,11 +66,25 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         repairs_offline: false,
         resets: false,
         begun: &[],
+        in_step_3: false,
+        after: &[],
         budget,
         goal: Some(Goal::Settled),
         tier: Tier::Ci,
     }
 }
+
+/// Another controller leads; the only server crashes, starts again, consumes the first partition's segment again, and
+/// cannot go on.
+const TAKEN_OUT: [Action; 5] = [
+    Action::Lead,
+    Action::Crash(0, false),
+    Action::Restart(0),
+    Action::Transition(0, FIRST, ReplicaState::Consuming),
+    Action::Break(0, FIRST),
+];
+
+const FIRST: SegmentId = SegmentId { partition: PARTITION, sequence: 0, minute: 0 };
 
 /// With one row a segment: all replicas stop where they should.
 fn single(scope: Scope) -> Scope {
@@ -136,6 +153,7 @@ fn sane_name(name: &str) -> Option<&'static str> {
         "write-late" => "sane-write-late",
         "blocking-read-fails" => "sane-blocking-read-fails",
         "broken-reset" => "sane-broken-reset",
+        "opening-fails" => "sane-opening-fails",
         _ => return None,
     };
     Some(sane)
@@ -572,6 +590,23 @@ fn ours() -> Vec<Scope> {
                 Budget { delays: 1, ..NONE },
             ))
         },
+        Scope {
+            partitions: 2,
+            servers: 1,
+            skew: false,
+            in_step_3: true,
+            after: &TAKEN_OUT,
+            ..nightly(single(base(
+                "batch-refused",
+                "Two commits are in step 3 under an old leader, the new one takes the only replica of one of them out, and clocks agree (R3).",
+                Budget { leaders: 1, server_crashes: 1, breaks: 1, ..NONE },
+            )))
+        },
+        single(base(
+            "opening-fails",
+            "Replicas fail to open, any of them or all, before anybody is told (C13).",
+            Budget { openings: 2, ..NONE },
+        )),
         one_permit(
             "one-permit",
             "A segment cannot be built at first, and the next one is built by the same server (C6).",

@@ -5,6 +5,7 @@ use surehold::commit::effect::Source;
 use surehold::commit::event::ServerOutcome;
 use surehold::commit::message::{Ask, Caller, Request};
 use surehold::commit::object::{Crc, ReplicaState, Rows, Sealed, SegmentId, ServerId, View};
+use surehold::commit::server::state::Work;
 use surehold::commit::{ControllerEvent, Guard, Input, ServerEffect, ServerEvent, completion};
 use surehold::guard::Guards;
 
@@ -59,7 +60,8 @@ impl<V: Guards<Guard>> Model<V> {
         for number in asked {
             let pending = &world.servers[usize::from(at)].pending;
             let issued = pending.iter().find(|p| p.issued.id.number == number);
-            let is_apart = !self.reduce || world.left.reads > 0;
+            let may_fail = self.scope.budget.openings > 0 && self.opens(world, at, number);
+            let is_apart = !self.reduce || world.left.reads > 0 || may_fail;
             let read = issued.filter(|_| !is_apart).and_then(|p| {
                 let effect = &p.issued.effect;
                 at_once(world, effect).or_else(|| self.alone(world, at, number, effect))
@@ -69,6 +71,19 @@ impl<V: Guards<Guard>> Model<V> {
             }
         }
         Some(())
+    }
+
+    /// Whether with this a replica opens, to consume. That of the last segment does not count, as nobody consumes it.
+    pub(super) fn opens(&self, world: &World, at: u8, number: u16) -> bool {
+        let node = &world.servers[usize::from(at)];
+        let pending = node.pending.iter().find(|p| p.issued.id.number == number);
+        let Some(ServerEffect::ReadRecord(segment)) = pending.map(|p| &p.issued.effect) else {
+            return false;
+        };
+        let replica = node.role.as_ref().and_then(|role| role.replica(*segment));
+        let is_opening =
+            |work: Work| matches!(work, Work::Opening { to: ReplicaState::Consuming, .. });
+        !self.is_last(*segment) && replica.is_some_and(|replica| is_opening(replica.work))
     }
 
     /// What a reingestion reads and builds is nobody else's matter, unless the stream may still forget something or a

@@ -31,7 +31,7 @@ pub fn upstream() -> Vec<Run> {
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 44] = [
+    let broken: [Row; 46] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -40,6 +40,9 @@ pub fn upstream() -> Vec<Run> {
         (Pr14741, "sane-reply-lost", Recoverable),
         // C3: all rows in memory, and no way from COMMITTING to ONLINE but a download.
         (Pr14741, "sane-reply-lost", Served),
+        // C13: no repair looks at what is still to be consumed (#16904).
+        (Pr14741, "sane-opening-fails", Recoverable),
+        (Pr14920, "sane-opening-fails", Recoverable),
         (Pr14741, "sane-blocking-rewrite", RightObject),
         (Pr14741, "sane-blocking-rewrite", Recoverable),
         (Pr14920, "sane-failed-upload", CopyKept),
@@ -79,7 +82,7 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-blocking-read-fails", Recoverable),
         (Release::Blocking, "sane-turns-broken", Recoverable),
     ];
-    let whole: [Row; 13] = [
+    let whole: [Row; 14] = [
         (Pr14920, "sane-server-crash", Served),
         (Pr14920, "sane-failed-upload", Served),
         (Pr14920, "sane-reply-lost", Served),
@@ -88,6 +91,7 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-blocking-rewrite", RightObject),
         (Aug2026, "sane-failed-upload", Served),
         (Aug2026, "sane-leader-change", Recoverable),
+        (Aug2026, "sane-opening-fails", Recoverable),
         (Aug2026, "sane-ordered", FilledInOrder),
         (Aug2026, "sane-server-crash", CopyKept),
         (Aug2026, "sane-one-permit", PermitsOfBuilds),
@@ -106,11 +110,12 @@ pub fn upstream() -> Vec<Run> {
 /// The verified protocol without some guards.
 pub fn mutants() -> Vec<Mutant> {
     use Guard::{
-        AnyStatus, AskAgain, BatchApart, ConsumerPermitBack, CreateIfAbsent, CutAtEnd, DoneAgain,
-        EndFromMetadata, EndGivenUp, GapByAll, InOrder, KeepEnd, KeepMemory, ListedOnly,
-        LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead, OwnObject,
-        OwnRows, PermitBack, ReadAgain, Rebuild, Reingest, ResetErrorOnly, ResetErrors,
-        RetryCommitting, RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
+        AnyStatus, AskAgain, BatchApart, BuildUnheard, ConsumerPermitBack, CreateIfAbsent,
+        CutAtEnd, DoneAgain, EndFromMetadata, EndGivenUp, GapByAll, InOrder, KeepEnd, KeepMemory,
+        ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead,
+        OwnChecksum, OwnObject, OwnRows, PermitBack, ReadAgain, Rebuild, Reingest, ResetConsuming,
+        ResetErrorOnly, ResetErrors, RetainCompleted, RetryCommitting, RetryCompares,
+        UploadedIsDone, WholeRange, WinnerOnly,
     };
     use Property::{
         Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
@@ -118,14 +123,16 @@ pub fn mutants() -> Vec<Mutant> {
         TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 37] = [
+    let noticed: [Row; 43] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
-        (&["R6", "C1"], &[OwnObject], "slow", RightObject),
+        (&["R6"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
         (&["N7"], &[OwnObject], "rewrite-interrupted", RightObject),
-        (&["R7", "C18"], &[RetryCompares], "slow", NoLostUpdate),
-        (&["C4", "R5"], &[RetryCommitting], "failed-upload", Recoverable),
-        (&["C13"], &[ResetErrors], "failed-twice", Recoverable),
+        (&["R7"], &[RetryCompares], "slow", NoLostUpdate),
+        (&["#17241"], &[RetryCommitting], "failed-upload", Recoverable),
+        (&["C5", "#14920"], &[ResetErrors], "failed-twice", Recoverable),
+        (&["C13"], &[ResetConsuming], "opening-fails", Recoverable),
+        (&["C9"], &[RetainCompleted], "retention-interrupted", ListedHasRecord),
         (&["R8"], &[AnyStatus], "toggle", Recoverable),
         (&["C12"], &[AnyStatus], "blocking-rewrite", Recoverable),
         (&["C5"], &[AskAgain], "blocking-failed-build", Recoverable),
@@ -134,8 +141,8 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
         (&["R9"], &[GapByAll], "part-kept", TrueLoss),
         (&["R9"], &[OwnRows], "part-kept", Recoverable),
-        (&["R11"], &[KeepMemory], "failed-early", CopyKept),
-        (&["N3", "C8"], &[CreateIfAbsent], "three", NoLostUpdate),
+        (&["R10"], &[KeepMemory], "failed-early", CopyKept),
+        (&["N3"], &[CreateIfAbsent], "three", NoLostUpdate),
         (&["N1", "C5"], &[ObjectBeforeDone], "blocking-dead", Served),
         (&["N4"], &[LocalFirst], "server-controller-crash", CopyKept),
         (&["C15"], &[InOrder], "ordered", FilledInOrder),
@@ -146,26 +153,32 @@ pub fn mutants() -> Vec<Mutant> {
         (&["N8"], &[ReadAgain], "blocking-read-fails", Recoverable),
         (&["N6"], &[EndGivenUp], "broken-reset", Chain),
         (&["N6"], &[EndGivenUp], "broken-leader", Chain),
-        (&["R2", "C3", "C9"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
-        (&["R1", "C4"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
+        (&["R2"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
+        (&["R1"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
+        (&["C4"], &[NoAgeRefusal, RetryCommitting], "sane-slow", Recoverable),
+        (&["C3"], &[BuildUnheard, KeepMemory], "reply-lost", CopyKept),
+        (&["C18"], &[ObjectBeforeDone, OwnChecksum], "failed-upload", RightObject),
         (&["R3"], &[BatchApart, NoAgeRefusal], "sane-batch", OwnFailure),
         (&["R3"], &[BatchApart, DoneAgain], "batch", OwnFailure),
-        (&["N5", "C8"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
+        (&["N5"], &[ListedOnly, OneHead], "two-names", OneHeadKept),
+        (&["C8"], &[ListedOnly, OneHead], "two-names-leader", OneHeadKept),
         (&["R4", "N2"], &[WinnerOnly, EndFromMetadata, MatchRange], "slow-lost", OneEnd),
         (&["R10"], &[ResetErrorOnly, KeepMemory], "slow-lost", CopyKept),
         (&["R11", "C20"], &[CutAtEnd, KeepMemory], "crash-early", CopyKept),
         (&["C1"], &[UploadedIsDone, OwnObject], "late-rewrite", RightObject),
-        (&["R5", "C3"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
+        (&["R5"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
     ];
-    let unnoticed: [Row; 15] = [
+    let unnoticed: [Row; 17] = [
         (&["R1", "R2"], &[NoCleanUp], "reply-lost", ListedHasRecord),
-        (&["R2", "C3"], &[DoneAgain], "reply-lost", Recoverable),
-        (&["R1", "C4"], &[NoAgeRefusal], "sane-slow", ListedHasRecord),
+        (&["R2"], &[DoneAgain], "reply-lost", Recoverable),
+        (&["C3"], &[BuildUnheard], "reply-lost", Recoverable),
+        (&["C18"], &[OwnChecksum], "failed-upload", RightObject),
+        (&["R1"], &[NoAgeRefusal], "sane-slow", ListedHasRecord),
         (&["C8"], &[ListedOnly], "two-names", OneHeadKept),
         (&["N5"], &[OneHead], "two-names", OneHeadKept),
         (&["R4"], &[WinnerOnly], "slow-lost", OneEnd),
         (&["N2"], &[EndFromMetadata], "slow-lost", OneEnd),
-        (&["R4", "C18"], &[MatchRange], "slow-lost", OneEnd),
+        (&["R4"], &[MatchRange], "slow-lost", OneEnd),
         (&["R10"], &[ResetErrorOnly], "slow-lost", CopyKept),
         (&["R10"], &[ResetErrorOnly, KeepMemory], "slow-lost-prompt", CopyKept),
         (&["R14"], &[ResetErrorOnly], "blocking-dead", Recoverable),

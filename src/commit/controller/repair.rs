@@ -90,10 +90,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if record.status == Status::Committing && everywhere {
             return self.reingest(id, found, ideal, &errors, pick, acts);
         }
-        if record.status == Status::InProgress && !everywhere {
-            return;
-        }
-        if !self.judge.applies(Guard::ResetErrors) {
+        // While some replicas still consume, those in error wait for the commit (C13).
+        let is_open = record.status == Status::InProgress;
+        let guard = if is_open { Guard::ResetConsuming } else { Guard::ResetErrors };
+        if is_open && !everywhere || !self.judge.applies(guard) {
             return;
         }
         let errors_only = self.judge.applies(Guard::ResetErrorOnly);

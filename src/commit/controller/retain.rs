@@ -6,7 +6,7 @@
 use super::super::effect::{Change, ControllerEffect as Effect};
 use super::super::event::{ControllerOutcome as Outcome, Found, Task};
 use super::super::guard::Guard;
-use super::super::object::{SegmentId, Status};
+use super::super::object::{IdealState, SegmentId, Status};
 use super::Turn;
 use super::state::{Chore, Retain as Stage};
 use crate::guard::Guards;
@@ -21,7 +21,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.go_on(task, Chore::Retain(stage), Effect::ListRecords(partition));
             }
             (Stage::Records(first, ideal, version), Outcome::Records(records)) => {
-                let mut expired = self.expired(first, &records);
+                let mut expired = self.expired(first, &ideal, &records);
                 let listed = expired.iter().filter(|id| ideal.segments.contains_key(id));
                 let changes: Vec<_> = listed.map(|id| Change::Remove(*id)).collect();
                 expired.reverse();
@@ -49,8 +49,14 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 
     /// The completed segments before this one, but for one that says where the next one starts. Upstream takes the
-    /// last that is DONE for it, though a later one may have been replaced by an upload (R12).
-    fn expired(&mut self, first: u32, records: &[(SegmentId, Found)]) -> Vec<SegmentId> {
+    /// last that is DONE for it, though a later one may have been replaced by an upload (R12). What is not listed was
+    /// taken for litter once, and deleted as it was about to be listed (C9).
+    fn expired(
+        &mut self,
+        first: u32,
+        ideal: &IdealState,
+        records: &[(SegmentId, Found)],
+    ) -> Vec<SegmentId> {
         let last = |is: fn(Status) -> bool| {
             records.iter().rfind(|(_, found)| is(found.record.status)).map(|(id, _)| *id)
         };
@@ -60,6 +66,15 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let differ = end != done && end.is_some_and(is_old);
         let spared = if differ && self.judge.applies(Guard::KeepEnd) { end } else { done };
         let completed = records.iter().filter(|(_, found)| found.record.status.is_completed());
-        completed.map(|(id, _)| *id).filter(|id| is_old(*id) && Some(*id) != spared).collect()
+        let old = completed.map(|(id, _)| *id).filter(|id| is_old(*id) && Some(*id) != spared);
+        let mut expired: Vec<_> = old.collect();
+        let is_litter = |(id, found): &&(SegmentId, Found)| {
+            found.record.status == Status::InProgress && !ideal.segments.contains_key(id)
+        };
+        let litter: Vec<_> = records.iter().filter(is_litter).map(|(id, _)| *id).collect();
+        if !litter.is_empty() && !self.judge.applies(Guard::RetainCompleted) {
+            expired.extend(litter);
+        }
+        expired
     }
 }

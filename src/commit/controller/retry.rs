@@ -73,7 +73,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if !self.fits(&found.record, end, copy) {
             return;
         }
-        let record = found.record.done(end, copy.crc, Location::Object(stored));
+        // Before #14506 the location was set, and the checksum that the record had was left.
+        let known = found.record.crc.filter(|_| !self.judge.keeps(Guard::OwnChecksum));
+        let crc = known.unwrap_or(copy.crc);
+        let record = found.record.done(end, crc, Location::Object(stored));
         let write = Write { segment: *segment, record, version: found.version };
         if self.judge.keeps(Guard::OwnObject) {
             return self.write(task, write);

@@ -167,14 +167,6 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         fit.ok_or(Refusal::UnfitOutcome(id))
     }
 
-    /// Whether it does not know its way from COMMITTING to ONLINE (C3).
-    fn forgets_committing(&self) -> bool {
-        #[cfg(feature = "weaken")]
-        return self.ways.forgets_committing;
-        #[cfg(not(feature = "weaken"))]
-        false
-    }
-
     /// Whether it drops what it has built for ONLINE if that is not the copy that counts (#18895).
     fn compares_checksums(&self) -> bool {
         #[cfg(feature = "weaken")]

@@ -305,10 +305,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         self.work(segment, Work::Starting(end), Effect::Call(Request { segment, body }));
     }
 
-    /// Its start may have gone through (#17885).
+    /// Its start may have gone through, and ONLINE come next (#17885). Upstream's replica was still COMMITTING then, and
+    /// from there the only way was a download. So it was for the 3 s after a refusal, too, but a start that was refused
+    /// has not changed the ideal state, and who repairs it waits for longer.
     fn unheard(&mut self, segment: SegmentId) {
         self.report(segment, None);
-        if self.forgets_committing() && self.mode(segment) == Mode::Pauseless {
+        if self.mode(segment) == Mode::Pauseless && !self.judge.applies(Guard::BuildUnheard) {
             self.rest(segment, Work::Retrying);
         }
     }

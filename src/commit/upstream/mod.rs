@@ -31,6 +31,15 @@
 //!
 //! A reingestion of [`Release::Pr14920`] keeps its build permit (C6), as it was before #15097. *Our reading*: it was merged
 //! after #14974, so that it gives the permit of a consumer back that could not be opened, and those before it do not.
+//!
+//! Two guards are older than any release here, so that each keeps them: retention has spared records that are not listed
+//! since #2891 ([`Guard::RetainCompleted`]; for five days, which are longer than any scope), and the upload retry has set
+//! checksum and location together since #14506 ([`Guard::OwnChecksum`]). *Our reading*: that #14506 came before #14741 is
+//! told by its number alone. Segments in error that are still to be consumed are reset since #16904
+//! ([`Guard::ResetConsuming`]), and a commit start that was not heard of is no dead end since #17885
+//! ([`Guard::BuildUnheard`]).
+//!
+//! A reingestion of [`Release::Pr14920`] keeps its build permit (C6), as it was before #15097.
 
 mod minion;
 mod ways;
@@ -78,16 +87,24 @@ impl Release {
     #[must_use]
     pub fn keeps(self) -> &'static [Guard] {
         match self {
-            Self::Blocking | Self::Pr14741 => &[Guard::NoCleanUp, Guard::OneHead],
+            Self::Blocking | Self::Pr14741 => {
+                &[Guard::NoCleanUp, Guard::OneHead, Guard::RetainCompleted, Guard::OwnChecksum]
+            }
             Self::Pr14920 => &[
                 Guard::NoCleanUp,
                 Guard::OneHead,
+                Guard::RetainCompleted,
+                Guard::OwnChecksum,
                 Guard::Reingest,
                 Guard::ResetErrors,
                 Guard::ConsumerPermitBack,
             ],
             Self::Aug2026 => &[
                 Guard::OneHead,
+                Guard::RetainCompleted,
+                Guard::OwnChecksum,
+                Guard::BuildUnheard,
+                Guard::ResetConsuming,
                 Guard::Reingest,
                 Guard::ResetErrors,
                 Guard::RetryCommitting,
