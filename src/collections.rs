@@ -230,6 +230,15 @@ macro_rules! common {
                 Ok(items.into_iter().collect())
             }
         }
+
+        #[cfg(feature = "arbitrary")]
+        impl<'a, $($p: $($bound +)+ arbitrary::Arbitrary<'a>),+> arbitrary::Arbitrary<'a>
+            for $name<$($p),+>
+        {
+            fn arbitrary(bytes: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+                bytes.arbitrary_iter::<$item>()?.collect()
+            }
+        }
     };
 }
 
@@ -244,6 +253,22 @@ common!(Seq, T, debug_list, [T: Clone]);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Table<K, V>(Vec<(K, V)>);
+
+#[cfg(feature = "arbitrary")]
+impl<'a, K, V> arbitrary::Arbitrary<'a> for Table<K, V>
+where
+    K: Ord + Copy + arbitrary::Arbitrary<'a>,
+    V: arbitrary::Arbitrary<'a>,
+{
+    fn arbitrary(bytes: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        let mut table = Self::new();
+        for entry in bytes.arbitrary_iter::<(K, V)>()? {
+            let (key, value) = entry?;
+            table.insert(key, value);
+        }
+        Ok(table)
+    }
+}
 
 impl<K, V> Default for Table<K, V> {
     fn default() -> Self {

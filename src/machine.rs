@@ -60,6 +60,7 @@ pub struct Step<S, E, G> {
 /// An effect and the id that its outcome has to name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Issued<E> {
     /// To be named by the outcome.
     pub id: EffectId,
@@ -74,6 +75,7 @@ pub struct Issued<E> {
 /// incarnation is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct EffectId {
     /// Which life of the process issued the effect.
     pub incarnation: u32,

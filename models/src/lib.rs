@@ -15,6 +15,7 @@ pub mod found;
 pub mod fuzz;
 pub mod line;
 pub mod part;
+pub mod raw;
 pub mod rebalance;
 #[cfg(feature = "checker")]
 pub mod report;

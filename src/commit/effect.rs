@@ -11,6 +11,7 @@ use super::object::{
 /// On what a write depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Expected {
     /// On nothing: whatever is there is written over.
     Anything,
@@ -23,6 +24,7 @@ pub enum Expected {
 /// What is to change in the ideal state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Change {
     /// All listed replicas of a segment are to be in this state.
     Set(SegmentId, ReplicaState),
@@ -40,6 +42,7 @@ pub enum Change {
 /// What a controller may do. An answer and a reset have no outcome and carry effect number 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ControllerEffect {
     /// Read a record.
     ReadRecord(SegmentId),
@@ -75,6 +78,7 @@ pub enum ControllerEffect {
 /// Where a copy is to be had from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Source {
     /// The deep store.
     Object(ObjectId),
@@ -85,6 +89,7 @@ pub enum Source {
 /// What a server may do. An answer and a change of its view have no outcome and carry effect number 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ServerEffect {
     /// Read a record.
     ReadRecord(SegmentId),

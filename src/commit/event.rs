@@ -13,6 +13,7 @@ use crate::machine::EffectId;
 /// What may happen to a controller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ControllerEvent {
     /// A periodic task begins. It goes on with the outcomes of its effects.
     Continue {
@@ -51,6 +52,7 @@ pub enum ControllerEvent {
 /// What a pure function cannot make up by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Input {
     /// The process's own clock, ms.
     pub now_ms: u64,
@@ -64,6 +66,7 @@ pub struct Input {
 /// A periodic line of work of a controller, one of each kind and partition at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Task {
     /// See to it that a partition is consumed (dossier 9.1).
     Validate(PartitionId),
@@ -79,6 +82,7 @@ pub enum Task {
 /// A record as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Found {
     /// The record.
     pub record: Record,
@@ -91,6 +95,7 @@ pub struct Found {
 /// How an effect of a controller ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ControllerOutcome {
     /// The record, if there is one.
     Record(Option<Found>),
@@ -121,6 +126,7 @@ pub enum ControllerOutcome {
 /// What may happen to a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ServerEvent {
     /// Helix wants a replica in another state. One transition of a segment at a time; one that is refused as
     /// [`Refusal::Locked`] comes again.
@@ -155,6 +161,7 @@ pub enum ServerEvent {
 /// How an effect of a server ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ServerOutcome {
     /// The record, if there is one.
     Record(Option<Record>),
@@ -193,6 +200,7 @@ pub enum ServerOutcome {
 /// Why an event was not taken. The state stays as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Refusal {
     /// The controller does not lead.
     NotLeading,

@@ -12,6 +12,7 @@ use crate::machine::EffectId;
 /// Who waits for an answer: a process, and which of its effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Caller<P> {
     /// The process.
     pub process: P,
@@ -22,6 +23,7 @@ pub struct Caller<P> {
 /// A server asks the table's leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Request {
     /// Of which segment.
     pub segment: SegmentId,
@@ -32,6 +34,7 @@ pub struct Request {
 /// What a server asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Ask {
     /// A message of the completion protocol that brings nothing along, at this offset.
     Say(Offset, Kind),
@@ -56,6 +59,7 @@ pub enum Ask {
 /// A controller asks a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Order {
     /// Whom.
     pub server: ServerId,
@@ -68,6 +72,7 @@ pub struct Order {
 /// What a controller asks of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Tell {
     /// Read the segment from the stream again.
     Reingest,
@@ -83,6 +88,7 @@ pub enum Tell {
 /// What a server answers a controller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Report {
     /// To [`Tell::Reingest`].
     Reingest(ReingestStatus),
@@ -102,6 +108,7 @@ pub enum Report {
 /// How a server takes the request to reingest (origin 2; dossier 10 where upstream differs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ReingestStatus {
     /// 200: it runs.
     Accepted,
@@ -134,6 +141,7 @@ impl ReingestStatus {
 /// Upstream's tree has 200, 404, 409 and 500; the finer reasons are ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum RefillStatus {
     /// 200: the record says DONE with this copy, and replicas in error were reset.

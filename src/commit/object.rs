@@ -6,12 +6,14 @@ use crate::collections::{Map, Table};
 /// A partition of the table's stream, by the table's own numbering (dossier 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PartitionId(pub u16);
 
 /// A segment of one table, by what its name says besides the table. It is another segment if it was created in
 /// another minute (dossier 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SegmentId {
     /// The partition.
     pub partition: PartitionId,
@@ -27,26 +29,31 @@ pub type Offset = u64;
 /// A server: one replica of a segment lives on it. Its name stays the same when it starts again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ServerId(pub u16);
 
 /// A controller process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ControllerId(pub u16);
 
 /// The checksum of a built segment. Two builds of the same rows may differ in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Crc(pub u32);
 
 /// How often a record was written, as its store counts; for compare-and-set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Version(pub u32);
 
 /// Offsets from `start` up to `end`, which is not one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Range {
     /// The first.
     pub start: Offset,
@@ -57,6 +64,7 @@ pub struct Range {
 /// What a copy holds: the rows of a range, some of which may be missing because the stream had them no more.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Rows {
     /// From where to where it was read.
     pub range: Range,
@@ -137,6 +145,7 @@ impl Rows {
 /// A built copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Sealed {
     /// Its checksum.
     pub crc: Crc,
@@ -147,6 +156,7 @@ pub struct Sealed {
 /// An object in the deep store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ObjectId {
     /// Of which segment.
     pub segment: SegmentId,
@@ -158,6 +168,7 @@ pub struct ObjectId {
 /// Where a completed segment is to be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Location {
     /// Only from servers that have it (an empty URL upstream).
     Peers,
@@ -168,6 +179,7 @@ pub enum Location {
 /// How far a segment is (dossier 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "SCREAMING_SNAKE_CASE"))]
 pub enum Status {
     /// Being consumed.
@@ -191,6 +203,7 @@ impl Status {
 /// What metadata says of a segment (dossier 3; what no transition looks at is left to the driver).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Record {
     /// How far it is.
     pub status: Status,
@@ -272,6 +285,7 @@ impl Record {
 /// What a replica is to be, or is (dossier 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ReplicaState {
     /// Nothing is open; files may be there.
     Offline,
@@ -291,6 +305,7 @@ pub type Replicas = Table<ServerId, ReplicaState>;
 /// The ideal state of a table: which segments there are, and what their replicas are to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct IdealState {
     /// Replicas by segment.
     pub segments: Map<SegmentId, Replicas>,
@@ -317,6 +332,7 @@ impl IdealState {
 /// What servers say that their replicas are. Servers that are down are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct View {
     /// Replicas by segment.
     pub segments: Map<SegmentId, Replicas>,
@@ -338,6 +354,7 @@ impl View {
 /// How a table is run, as its configuration says now (dossier 14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct TableConfig {
     /// How its segments are committed.
     pub mode: Mode,
@@ -358,6 +375,7 @@ pub struct TableConfig {
 /// #16492). Either is enough; where neither is said nothing is passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct AutoReset {
     /// More offsets than this between the end of a segment and the latest (`offsetThreshold`).
     pub offsets: Option<u64>,

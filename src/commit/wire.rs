@@ -297,6 +297,7 @@ fn hexadecimal(byte: Option<u8>) -> Result<u8, WireError> {
 /// The body of an answer. The HTTP status is 200 whatever the protocol's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub struct Body {
     /// What the answer is.
@@ -331,6 +332,7 @@ fn always() -> bool {
 /// What an answer is, in upstream's words (dossier 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "SCREAMING_SNAKE_CASE"))]
 pub enum Status {
     /// [`Answer::Commit`]

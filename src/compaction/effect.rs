@@ -8,6 +8,7 @@ use super::plan::Plan;
 /// One effect.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Effect {
     /// List keys.
     List(Prefix),
@@ -29,6 +30,7 @@ pub enum Effect {
 /// One merge.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Merge {
     /// The plan.
     pub plan: Arc<Plan>,
@@ -44,6 +46,7 @@ pub struct Merge {
 /// done twice; nothing is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Wait {
     /// How long, ms.
     pub delay_ms: u64,

@@ -12,6 +12,7 @@ use crate::machine::{EffectId, Issued};
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Event {
     /// A task may go on: a cycle begins, a heartbeat is due.
     Continue {
@@ -34,6 +35,7 @@ pub enum Event {
 /// What a pure function cannot make up by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Input {
     /// The process's own clock, ms since the epoch.
     pub now_ms: u64,
@@ -46,6 +48,7 @@ pub struct Input {
 /// A line of work inside one process. Each has at most one effect outstanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Task {
     /// The compactor's search for work, or the cleaner's pass.
     Cycle,
@@ -58,6 +61,7 @@ pub enum Task {
 /// How an effect ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Outcome {
     /// The keys beneath a prefix, ascending.
     Listed(Vec<Key>),
@@ -97,6 +101,7 @@ pub(crate) fn heard<V: Guards<Guard>>(
 /// What a merge made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Merged {
     /// A block, so far on local disk only.
     Block {
@@ -112,6 +117,7 @@ pub enum Merged {
 /// Why an event was not taken. The state stays as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Refusal {
     /// The outcome belongs to another life of this process.
     OtherIncarnation {
@@ -149,6 +155,7 @@ impl std::error::Error for Refusal {}
 /// The effects that are outstanding, and which task each belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Outstanding {
     incarnation: u32,
     #[cfg_attr(feature = "serde", serde(deserialize_with = "not_too_many"))]
@@ -169,6 +176,7 @@ fn not_too_many<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Table<u16
 /// What an outstanding effect is owed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 struct Owed {
     /// `None` once the task has ended without waiting for the outcome.
     task: Option<Task>,
@@ -178,6 +186,7 @@ struct Owed {
 /// The kind of an effect: decides which outcomes it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 enum Form {
     List,
     Get,

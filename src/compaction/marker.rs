@@ -8,6 +8,7 @@ use super::object::{BlockId, PlanId, ProcessId};
 /// is proven by the result block alone: a second worker may overwrite a marker, nobody a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Marker {
     /// Who wrote it.
     pub owner: Owner,
@@ -27,6 +28,7 @@ pub struct Marker {
 /// A process in one of its lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Owner {
     /// The process.
     pub process: ProcessId,
@@ -37,6 +39,7 @@ pub struct Owner {
 /// The state of the work on a partition (dossier 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Status {
     /// Claimed, not begun.
     Pending,
@@ -51,6 +54,7 @@ pub enum Status {
 /// What a completed partition held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Finding {
     /// A result was uploaded.
     Result(BlockId),
@@ -61,6 +65,7 @@ pub enum Finding {
 /// The visit marker of upstream's cleaner (dossier 2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct CleanerMarker {
     /// Who wrote it.
     pub owner: Owner,

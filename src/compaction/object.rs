@@ -11,6 +11,7 @@ use super::plan::Plan;
 /// A block's ULID.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct BlockId(pub u128);
 
 /// The unique id of a plan: a ULID, never used again.
@@ -20,16 +21,19 @@ pub struct BlockId(pub u128);
 /// theirs reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PlanId(pub u128);
 
 /// Identifies a partitioned group: one per tenant and time range (dossier 4, rule 3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct GroupId(pub u32);
 
 /// One process of the fleet, under a name that outlives its restarts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ProcessId(pub u32);
 
 macro_rules! debug_as {
@@ -49,6 +53,7 @@ debug_as!(BlockId => "block", PlanId => "plan", GroupId => "group", ProcessId =>
 /// protocol puts the plan's id into the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PlanKey {
     /// The group.
     pub group: GroupId,
@@ -59,6 +64,7 @@ pub struct PlanKey {
 /// The name of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Key {
     /// `<block>/chunks/..`; uploaded first.
     Chunks(BlockId),
@@ -88,6 +94,7 @@ pub enum Key {
 /// What a listing lists. One listing is one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Prefix {
     /// The whole bucket, for the `meta.json` of each block (dossier 3, S1).
     Blocks,
@@ -108,6 +115,7 @@ pub enum Prefix {
 /// The content of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Body {
     /// Chunks or an index: the protocol does not look inside.
     Data,
@@ -128,6 +136,7 @@ pub enum Body {
 /// A block's `meta.json`, as far as the protocol reads it (dossier 2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Meta {
     /// The block.
     pub id: BlockId,
@@ -145,6 +154,7 @@ pub struct Meta {
 /// The `partition_info` extension of a result (dossier 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Provenance {
     /// The group.
     pub group: GroupId,
@@ -159,6 +169,7 @@ pub struct Provenance {
 /// A deletion mark (dossier 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct DeletionMark {
     /// Why: for whoever reads the mark later.
     pub because: MarkReason,
@@ -177,6 +188,7 @@ impl DeletionMark {
 /// Why a block was marked for deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum MarkReason {
     /// It is a parent of this plan, and each partition of the plan is proven.
     Compacted(PlanId),

@@ -10,6 +10,7 @@ use super::partition::{Share, overlap};
 /// For now a configuration names it; the grouping of dossier 4 comes later and yields the same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Range {
     /// The group of this range.
     pub group: GroupId,
@@ -30,6 +31,7 @@ impl Range {
 /// A partitioned group: immutable once written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Plan {
     /// Its id.
     pub id: PlanId,

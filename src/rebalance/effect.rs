@@ -6,6 +6,7 @@ use super::object::SegmentId;
 /// What a coordinator may do. Its messages have no outcome, so all carry effect number 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum CoordinatorEffect {
     /// Send a message to a server.
     Send(Addressed<ToServer>),
@@ -15,6 +16,7 @@ pub enum CoordinatorEffect {
 /// from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum HistoricalEffect {
     /// Answer whoever asked.
     Send(FromServer),

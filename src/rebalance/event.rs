@@ -9,6 +9,7 @@ use crate::machine::EffectId;
 /// What may happen to a coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum CoordinatorEvent {
     /// A task may go on.
     Continue {
@@ -35,6 +36,7 @@ pub enum CoordinatorEvent {
 /// What the outside brings into a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Input {
     /// Where to begin in the list of servers that may be taken, the best first: 0 takes the best. A balancer
     /// chooses by it.
@@ -46,6 +48,7 @@ pub struct Input {
 /// A move of one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Move {
     /// Which segment.
     pub segment: SegmentId,
@@ -58,6 +61,7 @@ pub struct Move {
 /// What discovery and the operator say of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ServerInfo {
     /// Its tier.
     pub tier: TierId,
@@ -73,6 +77,7 @@ pub struct ServerInfo {
 /// What is required of a segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Rule {
     /// How large it is, bytes.
     pub size_bytes: u64,
@@ -83,6 +88,7 @@ pub struct Rule {
 /// A line of work inside a coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Task {
     /// The run that compares what is there with what is required.
     Run,
@@ -101,6 +107,7 @@ pub enum Task {
 /// What may happen to a historical.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum HistoricalEvent {
     /// A message from a coordinator.
     Received(ToServer),
@@ -116,6 +123,7 @@ pub enum HistoricalEvent {
 /// How an effect of a historical ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Outcome {
     /// The fetch or the deletion is done.
     Done,
@@ -131,6 +139,7 @@ pub enum Outcome {
 /// Why an event was not taken. The state stays as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Refusal {
     /// The coordinator does not lead.
     NotLeading,

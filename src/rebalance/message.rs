@@ -8,6 +8,7 @@ use super::object::{Fence, Incarnation, SegmentId, ServerId, Stamp};
 /// What is asked of a server. On the wire there is only this (dossier 1.2): a move is a load and a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Action {
     /// Withdraw the segment at once, delete its files later.
@@ -19,6 +20,7 @@ pub enum Action {
 /// Towards a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ToServer {
     /// Load or drop a segment.
     Request(Request),
@@ -29,6 +31,7 @@ pub enum ToServer {
 /// A request. Sent again unchanged until it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Request {
     /// The leader's term, and the request's number in it. Upstream sends neither (both 0).
     pub ticket: Fence,
@@ -43,6 +46,7 @@ pub struct Request {
 /// From a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum FromServer {
     /// The answer to a request.
     Reply(Reply),
@@ -55,6 +59,7 @@ pub enum FromServer {
 /// What became of a request, and what the server holds of that segment since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Reply {
     /// The request's ticket.
     pub ticket: Fence,
@@ -73,6 +78,7 @@ pub struct Reply {
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Answer {
     /// Done: a loaded segment is announced, a dropped one withdrawn.
     Done,
@@ -89,6 +95,7 @@ pub enum Answer {
 /// All that a server announces, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct View {
     /// The fence that the poll brought.
     pub fence: Fence,
@@ -101,6 +108,7 @@ pub struct View {
 /// An envelope: the server at one end of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Addressed<M> {
     /// Which server it is to, or from.
     pub server: ServerId,

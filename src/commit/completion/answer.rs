@@ -5,6 +5,7 @@ use super::super::object::{ServerId, Status};
 /// The answer to a message (dossier 6). A server's own `NOT_SENT`, for no reply at all, is none of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Answer {
     /// Build and commit the segment.
@@ -40,6 +41,7 @@ pub enum Answer {
 /// waits for the end alone; how they are cut up, and which races lie between them, is the caller's matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Ask {
     /// Read the segment's metadata: [`Outcome::Found`], or [`Outcome::Failed`] if the read failed.
@@ -74,6 +76,7 @@ pub enum Ask {
 /// verified protocol reads), or passed on as failed (upstream).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Outcome {
     /// Metadata was read.
@@ -87,6 +90,7 @@ pub enum Outcome {
 /// What a machine starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Found {
     /// The segment's metadata, if there is any.
     pub record: Option<Record>,
@@ -99,6 +103,7 @@ pub struct Found {
 /// What the machine wants to know of a segment's metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Record {
     /// Its status.
     pub status: Status,
@@ -111,6 +116,7 @@ pub struct Record {
 /// How a table commits (dossier 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Mode {
     /// The next segment starts when this one is committed.

@@ -7,6 +7,7 @@ use super::super::object::ServerId;
 /// A message about one segment. Which segment, the caller knows: there is one machine for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Message {
     /// Who sends it.
     pub from: ServerId,
@@ -22,6 +23,7 @@ pub struct Message {
 /// What a message says (dossier 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Kind {
     /// `segmentConsumed`: the sender has stopped at the offset, and asks what to do. The reason is absent
@@ -59,6 +61,7 @@ impl Kind {
 /// Why a replica stopped (dossier 5, in the order in which it tests them).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub enum Reason {
     /// It has consumed for long enough.

@@ -9,6 +9,7 @@ use crate::collections::Table;
 /// The state of the machine of one segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum State {
     /// There is no machine: the next message makes one, from metadata.
@@ -36,6 +37,7 @@ impl State {
 /// A machine that waits for an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Busy {
     /// What it has asked for.
     pub ask: Ask,
@@ -48,6 +50,7 @@ pub struct Busy {
 /// How far a segment's completion is (dossier 6.2). Upstream's COMMITTING is [`Busy`] with [`Ask::Finish`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Phase {
     /// PARTIAL_CONSUMING: a replica has given up, none has reported.
@@ -86,6 +89,7 @@ impl Phase {
 /// While there is no winner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Gathering {
     /// How the table committed when the machine was made.
     pub mode: Mode,
@@ -104,6 +108,7 @@ pub struct Gathering {
 /// Between the choice of a winner and its commit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Commit {
     /// How the table committed when the machine was made.
     pub mode: Mode,
@@ -124,6 +129,7 @@ pub struct Commit {
 /// Since the commit has started.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Upload {
     /// How the table committed when the machine was made.
     pub mode: Mode,

@@ -13,6 +13,7 @@ use crate::collections::{Map, Table};
 /// What survives a crash of a controller: its name, and a count of its lives that whoever starts it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Durable {
     /// Its name.
     pub controller: ControllerId,
@@ -25,6 +26,7 @@ pub struct Durable {
 /// The state of a controller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct State {
     pub(crate) durable: Durable,
     pub(crate) leads: bool,
@@ -180,6 +182,7 @@ impl State {
 /// for a segment at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Errand {
     /// Who waits.
     pub caller: Caller<ServerId>,
@@ -196,6 +199,7 @@ pub struct Errand {
 /// A copy that is to count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Cargo {
     /// The copy.
     pub copy: Sealed,
@@ -206,6 +210,7 @@ pub struct Cargo {
 /// How far an errand is: which operation is outstanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Stage {
     /// It reads the record of which a machine is made.
     Making,
@@ -283,6 +288,7 @@ impl Stage {
 /// What step 3 has read for a batch, and what of it is to be written so far.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Batch {
     /// The ideal state.
     pub ideal: IdealState,
@@ -295,6 +301,7 @@ pub struct Batch {
 /// The completion of a segment that was read from the stream again (dossier 10).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Refill {
     /// Who waits.
     pub caller: Caller<ServerId>,
@@ -309,6 +316,7 @@ pub struct Refill {
 /// How far it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum RefillStage {
     /// It reads the record.
     Reading,
@@ -327,6 +335,7 @@ pub enum RefillStage {
 /// A periodic task under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Chore {
     /// See [`Task::Validate`].
     Validate(Validate),
@@ -341,6 +350,7 @@ pub enum Chore {
 /// What the stream said of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Begins {
     /// It begins here.
     At(Offset),
@@ -354,6 +364,7 @@ pub enum Begins {
 /// How far the validator is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Validate {
     /// It asks where the stream begins, and whether it has the partition at all.
     Stream(Input),
@@ -372,6 +383,7 @@ pub enum Validate {
 /// How far the repair is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Repair {
     /// It reads the ideal state.
     Ideal(u32),
@@ -386,6 +398,7 @@ pub enum Repair {
 /// One thing that a repair does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Act {
     /// Ask whether a replica in error has all rows. If so it is reset, and the rest of what concerns this segment
     /// is left out.
@@ -411,6 +424,7 @@ impl Act {
 /// How far retention is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Retain {
     /// It reads the ideal state.
     Ideal(u32),
@@ -425,6 +439,7 @@ pub enum Retain {
 /// How far the upload retry is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Retry {
     /// It reads the records.
     Records(Input),
@@ -441,6 +456,7 @@ pub enum Retry {
 /// A record as the retry has read it, some time ago.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Stale {
     /// Of which segment.
     pub segment: SegmentId,
@@ -453,6 +469,7 @@ pub struct Stale {
 /// A record that is to be written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Write {
     /// Of which segment.
     pub segment: SegmentId,
@@ -465,6 +482,7 @@ pub struct Write {
 /// What an outstanding effect is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Owed {
     /// An errand.
     Errand(SegmentId),

@@ -80,6 +80,7 @@ impl ParallelSegmentConsumptionPolicy {
 /// Who has the permit of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Holder {
     /// The replica of this segment.
     Replica(SegmentId),

@@ -12,6 +12,7 @@ use crate::collections::Table;
 /// What survives a crash of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Durable {
     /// Its name.
     pub server: ServerId,
@@ -26,6 +27,7 @@ pub struct Durable {
 /// A built copy on the local disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Local {
     /// What it is.
     pub copy: Sealed,
@@ -36,6 +38,7 @@ pub struct Local {
 /// The state of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct State {
     pub(crate) durable: Durable,
     /// Whether Helix has asked for a transition since it started.
@@ -143,6 +146,7 @@ impl State {
 /// One replica of a segment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Replica {
     /// What Helix was told last.
     pub shows: ReplicaState,
@@ -165,6 +169,7 @@ impl Replica {
 /// What a replica does (dossier 5, 8). Everything but the resting states waits for one effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Work {
     /// Nothing: it is offline, or in error.
     Idle,
@@ -275,6 +280,7 @@ impl Work {
 /// What a replica was when a transition came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Stance {
     /// It had nothing open.
     Closed,
@@ -291,6 +297,7 @@ pub enum Stance {
 /// What a build is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Purpose {
     /// To commit the segment.
     Commit,
@@ -303,6 +310,7 @@ pub enum Purpose {
 /// A reingestion under way (dossier 10).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Job {
     /// What was read so far.
     pub rows: Rows,
@@ -315,6 +323,7 @@ pub struct Job {
 /// How far a reingestion is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum JobStage {
     /// It reads the record; then this controller is answered.
     Opening(Caller<ControllerId>),
@@ -333,6 +342,7 @@ pub enum JobStage {
 /// A copy that is being stored for a controller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Upload {
     /// Who waits.
     pub caller: Caller<ControllerId>,
@@ -345,6 +355,7 @@ pub struct Upload {
 /// What an outstanding effect is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Owed {
     /// A replica.
     Replica(SegmentId),

@@ -10,6 +10,7 @@ use super::super::plan::Plan;
 /// The state of a cleaner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct State {
     pub(super) process: ProcessId,
     pub(super) outstanding: Outstanding,
@@ -52,6 +53,7 @@ impl State {
 /// One pass over the plans of the bucket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Pass {
     /// No pass is running.
     Idle,
@@ -94,6 +96,7 @@ pub enum Pass {
 /// A block that carries a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Marked {
     /// The block.
     pub id: BlockId,
@@ -104,6 +107,7 @@ pub struct Marked {
 /// How far the deletion of a block is (dossier 7, C7).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Removal {
     /// Reading its mark, to see how old it is.
     Age,
@@ -147,6 +151,7 @@ impl Pass {
 /// The plan in hand.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Case {
     /// Where it lies.
     pub key: PlanKey,
@@ -159,6 +164,7 @@ pub struct Case {
 /// Which blocks carry a mark, when the cleaner looked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Look {
     /// Marked for deletion.
     pub deleted: Vec<BlockId>,
@@ -169,6 +175,7 @@ pub struct Look {
 /// What is known of the plan's partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Evidence {
     /// Complete blocks that name the plan and this partition, ascending.
     pub results: Vec<(u32, BlockId)>,

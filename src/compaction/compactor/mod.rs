@@ -80,6 +80,7 @@ impl Compactor<crate::guard::Weakened<Guard>> {
 /// What a compactor knows after a crash: its name, and that this is a new life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Durable {
     /// Its name.
     pub process: ProcessId,

@@ -11,6 +11,7 @@ use crate::collections::Table;
 /// The state of a compactor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct State {
     pub(super) process: ProcessId,
     pub(super) outstanding: Outstanding,
@@ -70,6 +71,7 @@ impl State {
 /// The search for work: one cycle from the listing of blocks to a claim (dossier 3, S and G).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Search {
     /// No cycle is running.
     Idle,
@@ -127,6 +129,7 @@ impl Search {
 /// A partition under consideration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Choice {
     /// The plan.
     pub plan: Arc<Plan>,
@@ -139,6 +142,7 @@ pub struct Choice {
 /// Work on one partition, from the claim on (dossier 3, P and W).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Job {
     /// The plan.
     pub plan: Arc<Plan>,
@@ -151,6 +155,7 @@ pub struct Job {
 /// How far a job is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Phase {
     /// Waiting for rival claims and plans to land.
     Settling,

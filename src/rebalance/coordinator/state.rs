@@ -16,6 +16,7 @@ use crate::collections::{Map, Seq, Set, Table};
 /// What a coordinator knows after a crash: its name, and that this is a new life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Durable {
     /// Its name.
     pub leader: LeaderId,
@@ -26,6 +27,7 @@ pub struct Durable {
 /// The state of a coordinator. All of it is volatile.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct State {
     pub(crate) durable: Durable,
     /// The term it leads in.
@@ -48,6 +50,7 @@ pub struct State {
 /// What is known of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Server {
     /// What discovery and the operator say.
     pub info: ServerInfo,
@@ -93,6 +96,7 @@ impl Server {
 /// What is known of a segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Segment {
     /// What is required; `None` if no rule was given yet, and then it is left alone. A rule stays, also one that
     /// requires nothing: a copy may turn up on a server that this leader has never seen.
@@ -104,6 +108,7 @@ pub struct Segment {
 /// A (segment, server) pair: what the server said, and the one operation that is outstanding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Copy {
     /// Whether the server announced it, when last heard of.
     pub has: bool,
@@ -116,6 +121,7 @@ pub struct Copy {
 /// An operation on one segment of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Operation {
     /// What it is.
     pub kind: Kind,
@@ -128,6 +134,7 @@ pub struct Operation {
 /// Kinds of operation, in the order in which they are sent (dossier 9.1, I12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Kind {
     /// Give a copy up.
     Drop,
@@ -153,6 +160,7 @@ impl Kind {
 /// How far an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Phase {
     /// Not sent; it can be cancelled.
     Queued,

@@ -6,6 +6,7 @@ use crate::collections::{Set, Table};
 /// What survives a crash of a historical, kept on its disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Durable {
     /// Its name.
     pub server: ServerId,
@@ -26,6 +27,7 @@ pub struct Durable {
 /// The state of a historical.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct State {
     pub(crate) durable: Durable,
     /// The highest number it was shown in its term.
@@ -43,6 +45,7 @@ pub struct State {
 /// A load under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub(crate) struct Loading {
     /// The request to answer.
     pub(crate) ticket: Fence,
@@ -53,6 +56,7 @@ pub(crate) struct Loading {
 /// How far a segment's files are from being deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub(crate) enum Leaving {
     /// Not before the wait of this number is over.
     Waiting(u16),
@@ -68,6 +72,7 @@ pub(crate) enum Leaving {
 /// What an outstanding effect works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub(crate) enum Owed {
     Fetch(SegmentId),
     Wait(SegmentId),

@@ -148,6 +148,7 @@ fn read_body<'de, D: serde::Deserializer<'de>>(body: D) -> Result<Begin, Malform
 /// A job: an item of the list, and in [`Form::Tree`] the answer that it has begun.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub struct Job {
     /// A name for the job, of no meaning to anybody else.
