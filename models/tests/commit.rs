@@ -271,13 +271,16 @@ fn any_replicas_fail_to_open_while_the_segment_is_to_be_consumed() {
 /// C13: before #16904 nobody looked at what is still to be consumed, and it stays dead with all replicas in error.
 #[test]
 fn replicas_that_fail_to_open_are_dead_before_16904() {
-    for release in [Release::Pr14741, Release::Pr14920] {
+    let [first, second] = ["S0 is ERROR with seq 0", "S1 is ERROR with seq 0"];
+    // Before #14920 one is enough, as nothing in error is ever reset.
+    let shortest = [(Release::Pr14741, vec![first]), (Release::Pr14920, vec![first, second])];
+    for (release, shortest) in shortest {
         let variant = Variant::Upstream(release);
         let found = run(variant, "sane-opening-fails", Property::Recoverable);
         assert_eq!(found.property.as_deref(), Some("recoverable"));
         let told: Vec<_> = found.counterexample.into_iter().flatten().collect();
         let notes: Vec<_> = told.iter().map(|step| step.line.note.as_str()).collect();
-        assert_eq!(notes, ["S0 is ERROR with seq 0", "S1 is ERROR with seq 0"]);
+        assert_eq!(notes, shortest);
     }
 }
 
