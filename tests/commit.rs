@@ -561,6 +561,31 @@ fn concurrent_reingestions_conflict_or_are_too_many() {
 }
 
 /// Reads exactly the range, and knows what was missing; the permit is given back whatever happens.
+/// #16904: only the view tells of a transition that throws; elsewhere there is nothing to throw.
+#[test]
+fn a_transition_that_throws_is_in_error_and_tells_nobody() {
+    let mut replica = Replica::started(1);
+    let id = segment(0);
+    let refused = |replica: &Replica| {
+        replica
+            .role
+            .step(&replica.state, ServerEvent::Throw(id))
+            .err()
+            .map(|why| format!("{why:?}"))
+    };
+    assert!(refused(&replica).is_some());
+    replica.take(ServerEvent::Transition(id, ReplicaState::Consuming));
+    let asked = replica.asked;
+    let shown = replica.take(ServerEvent::Throw(id));
+    assert_eq!(shown, [ServerEffect::Show(id, ReplicaState::Error)]);
+    // What was being read is of no use any more.
+    replica.asked = asked;
+    let before = replica.state.clone();
+    assert_eq!(replica.end(ServerOutcome::Record(Some(open()))), []);
+    assert_eq!(replica.state.replica(id), before.replica(id));
+    assert!(refused(&replica).is_some());
+}
+
 /// R9: the stream may have forgotten what a replica in error still has in memory.
 #[test]
 fn a_job_begins_with_the_rows_in_memory() {

@@ -137,6 +137,9 @@ pub enum ServerEvent {
     GiveUp(SegmentId),
     /// The consumer of a replica cannot go on: an error that does not pass (dossier 5).
     Break(SegmentId),
+    /// The transition of a replica to CONSUMING throws before it has done anything: the replica is in error, and nobody
+    /// else is told (#16904).
+    Throw(SegmentId),
     /// A controller asks.
     Received {
         /// Who waits for the answer.

@@ -343,7 +343,7 @@ impl Guard {
             Self::BatchApart => &["R3"],
             Self::PermitBack => &["C6"],
             Self::ConsumerPermitBack => &["#14974"],
-            Self::ReadAgain => &["N8"],
+            Self::ReadAgain => &["N8", "#16904"],
             Self::EndGivenUp => &["N6", "C13"],
             Self::BuildUnheard => &["C3", "#17885"],
             Self::RetainCompleted => &["C9", "#2891"],

@@ -163,6 +163,12 @@ impl<V: Guards<Guard>> Model<V> {
             }
             return self.end_server(world, at, number, ServerOutcome::Failed, context);
         }
+        if let ServerEffect::ReadRecord(segment) = effect
+            && fate == Fate::Failed
+            && self.opens(world, at, number)
+        {
+            return self.serve(world, at, ServerEvent::Throw(segment), context);
+        }
         let outcome = match effect {
             ServerEffect::Call(request) => {
                 return self.call(world, at, number, request, fate, context);

@@ -382,7 +382,7 @@ fn object_text(object: ObjectId) -> String {
 fn of_server(effect: &ServerEffect) -> String {
     match effect {
         ServerEffect::ReadRecord(id) => format!("reads the record of {}", name(*id)),
-        ServerEffect::PollRecord(id) => format!("looks again for a copy of {}", name(*id)),
+        ServerEffect::PollRecord(id) => format!("reads the record of {} again", name(*id)),
         ServerEffect::ReadView => "reads the view".into(),
         ServerEffect::Fetch(id, offset) => format!("reads offset {offset} for {}", name(*id)),
         ServerEffect::Build(id, copy) => {

@@ -125,6 +125,7 @@ impl<V: Guards<Guard>> Machine for Server<V> {
             Event::Stop(segment, reason) => turn.stop(segment, reason)?,
             Event::GiveUp(segment) => turn.give_up(segment)?,
             Event::Break(segment) => turn.break_down(segment)?,
+            Event::Throw(segment) => turn.throw(segment)?,
             Event::Received { caller, order, attempt } => turn.received(caller, order, attempt),
             Event::Outcome { id, outcome } => turn.outcome(id, outcome)?,
             Event::Configured(mode) => turn.state.durable.mode = self.as_run(mode),

@@ -184,6 +184,19 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         Ok(())
     }
 
+    /// It is in error, and only the view tells.
+    pub(super) fn throw(&mut self, segment: SegmentId) -> Result<(), Refusal> {
+        let opens = |replica: &Replica| {
+            matches!(replica.work, Work::Opening { to: ReplicaState::Consuming, .. })
+        };
+        if !self.state.replicas.get(&segment).is_some_and(opens) {
+            return Err(Refusal::Unfit(segment));
+        }
+        self.cancel(segment);
+        self.fails(segment);
+        Ok(())
+    }
+
     fn say_stopped(&mut self, segment: SegmentId) {
         let Some(end) = self.memory_end(segment) else { return };
         let body = Ask::Say(end, Kind::Stopped);
