@@ -13,6 +13,7 @@ pub mod everything;
 pub mod explore;
 pub mod fuzz;
 pub mod line;
+mod memo;
 pub mod part;
 pub mod rebalance;
 #[cfg(feature = "checker")]

@@ -45,7 +45,7 @@ impl<V: Guards<Guard>> Model<V> {
         }
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
-        world.controllers[usize::from(at)].change().role = step.state;
+        world.controllers[usize::from(at)].change().role = step.state.into();
         let mut asked = Vec::new();
         for issued in step.effects {
             match issued.effect {

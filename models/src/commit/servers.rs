@@ -32,7 +32,7 @@ impl<V: Guards<Guard>> Model<V> {
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
         let node = world.servers[usize::from(at)].change();
-        node.role = Some(step.state);
+        node.role = Some(step.state.into());
         self.break_off(world, at, context);
         let mut asked = Vec::new();
         for issued in step.effects {

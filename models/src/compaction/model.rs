@@ -602,7 +602,8 @@ impl<F: Fleet> Model<F> {
         happening: Happening,
         tale: &mut Tale,
     ) -> Option<()> {
-        let actor = world.processes[process as usize].clone();
+        // Of the process only its role: while all of it is held here, the change below would have to copy it.
+        let role = world.processes[process as usize].role.clone();
         let (now_s, choice) = (self.now_s(world), happening.choice());
         let expired = happening.reads_expired(&world.store);
         let ripe = happening.reads_ripe(&world.store);
@@ -611,7 +612,7 @@ impl<F: Fleet> Model<F> {
             + if ripe { DELETION_DELAY_MS } else { 0 };
         let fresh = self.fresh_plan(world, choice.clock);
         let input = Input { now_ms, fresh, pick: u32::from(choice.pick) };
-        let mut taken = self.step(&actor.role, happening.event(input)).ok()?;
+        let mut taken = self.step(&role, happening.event(input)).ok()?;
         let plans = |taken: &Taken<F>| {
             taken.1.iter().any(|i| matches!(i.effect, Effect::Put(Key::Plan(_), _)))
         };
@@ -619,7 +620,7 @@ impl<F: Fleet> Model<F> {
             // The step stamps a plan: the clock shows what the choice says. The step is pure, so it is
             // taken once more with that time.
             let input = Input { now_ms: self.stamp_s(world, choice.clock) * 1000, ..input };
-            taken = self.step(&actor.role, happening.event(input)).ok()?;
+            taken = self.step(&role, happening.event(input)).ok()?;
             world.plans_made += 1;
         } else if choice.clock != Clock::Later {
             return None;

@@ -10,15 +10,17 @@ use surehold::rebalance::message::{
 };
 use surehold::rebalance::object::{Fence, Incarnation, LeaderId, SegmentId, ServerId, Stamp, Term};
 use surehold::rebalance::{
-    CoordinatorEffect, CoordinatorEvent, HistoricalEffect, HistoricalEvent, Input, Task,
+    CoordinatorEffect, CoordinatorEvent, Guard, HistoricalEffect, HistoricalEvent, Input, Refusal,
+    Task,
 };
 use surehold::{EffectId, Issued, Machine};
 
 use super::coverage::Coverage;
-use super::fleet::{Fleet, Leads as _};
+use super::fleet::{Change, Fleet, Leads as _};
 use super::scope::{Operation, Scope, Views, Witness};
 use super::tale::Tale;
 use super::world::{Basis, Broken, Leader, Left, Letter, Mail, Node, Seen, World};
+use crate::memo::Memo;
 use crate::part::Part;
 
 /// Messages on their way between one coordinator and one server, at most. Where one more would be sent, the
@@ -42,10 +44,25 @@ pub struct Model<F: Fleet> {
     pub witnesses: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
+    /// Steps of coordinators, remembered, if wanted.
+    pub(super) led: Option<Arc<Led<F>>>,
     /// The segment whose losses are put down to windows, where they are.
     pub(super) watched: SegmentId,
     pub(super) coordinator: Arc<F::Coordinator>,
     pub(super) historical: Arc<F::Historical>,
+}
+
+/// Steps of coordinators.
+pub(super) type Led<F> = Memo<RoleOf<F>, CoordinatorEvent, Result<Arc<Taken<RoleOf<F>>>, Refusal>>;
+
+/// A step that a coordinator has taken.
+#[derive(Debug)]
+pub(super) struct Taken<C> {
+    state: Part<C>,
+    effects: Vec<Issued<CoordinatorEffect>>,
+    decided_by: Vec<Guard>,
+    /// What has changed in its mind.
+    pub(super) change: Change,
 }
 
 /// An event of the world.
@@ -108,6 +125,7 @@ impl<F: Fleet> Model<F> {
             judged: scope.properties(),
             witnesses: false,
             coverage: None,
+            led: None,
             watched: SegmentId(1),
             coordinator: Arc::new(coordinator),
             historical: Arc::new(historical),
@@ -595,7 +613,7 @@ impl<F: Fleet> Model<F> {
         if let Some(coverage) = &self.coverage {
             coverage.told(&event);
         }
-        let step = match self.coordinator.step(&before, event.clone()) {
+        let step = match self.step_of_leader(&before, &event) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal, tale);
@@ -606,10 +624,10 @@ impl<F: Fleet> Model<F> {
             coverage.decided(&step.decided_by);
         }
         tale.decides(&step.decided_by);
-        world.leaders[usize::from(at)].change().role = step.state.into();
+        world.leaders[usize::from(at)].change().role = step.state.clone();
         self.watch_step(world, at, &before, &event);
-        self.judge_decisions(world, at, &before, proposed_in(&event), tale);
-        for issued in step.effects {
+        self.judge_decisions(world, at, &step.change, proposed_in(&event), tale);
+        for issued in &step.effects {
             let CoordinatorEffect::Send(Addressed { server, message }) = issued.effect;
             let basis = match message {
                 ToServer::Request(request) if request.action == Asked::Drop => {
@@ -622,7 +640,28 @@ impl<F: Fleet> Model<F> {
         Some(())
     }
 
-    fn note_refusal(&self, refusal: surehold::rebalance::Refusal, tale: &mut Tale) {
+    fn step_of_leader(
+        &self,
+        before: &Part<RoleOf<F>>,
+        event: &CoordinatorEvent,
+    ) -> Result<Arc<Taken<RoleOf<F>>>, Refusal> {
+        let step = || {
+            let step = self.coordinator.step(before, event.clone())?;
+            let change = Change::between(&**before, &step.state);
+            let state = match &self.led {
+                Some(led) => led.share(step.state),
+                None => Part::new(step.state),
+            };
+            let (effects, decided_by) = (step.effects, step.decided_by);
+            Ok(Arc::new(Taken { state, effects, decided_by, change }))
+        };
+        match &self.led {
+            Some(led) => led.take(before, event, step),
+            None => step(),
+        }
+    }
+
+    fn note_refusal(&self, refusal: Refusal, tale: &mut Tale) {
         if let Some(coverage) = &self.coverage {
             coverage.refused(refusal);
         }

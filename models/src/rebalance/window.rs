@@ -198,6 +198,7 @@ impl<F: Fleet> Model<F> {
             judged: self.judged.clone(),
             witnesses: false,
             coverage: None,
+            led: None,
             watched: segment,
             coordinator,
             historical,

@@ -67,7 +67,7 @@ pub struct Seen {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Leader<C> {
     /// Its role's state.
-    pub role: Arc<C>,
+    pub role: Part<C>,
     /// Servers that discovery shows it, as bits.
     pub sees: u16,
 }
