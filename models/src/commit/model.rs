@@ -32,6 +32,7 @@ use super::scope::Scope;
 use super::servers::show;
 use super::tale::Tale;
 use super::world::{Node, Process, Store, Stored, World, builder, crc_of};
+use crate::memo::Steps;
 use crate::part::Part;
 
 /// When the first message of a machine comes, ms.
@@ -58,6 +59,10 @@ pub struct Model<V: Guards<Guard>> {
     pub coverage: Option<Arc<Coverage>>,
     pub(super) controller: Arc<Controller<V>>,
     pub(super) server: Arc<Server<V>>,
+    /// Steps of controllers.
+    pub(super) led: Steps<Controller<V>>,
+    /// Steps of servers.
+    pub(super) served: Steps<Server<V>>,
 }
 
 /// A process.
@@ -145,6 +150,8 @@ impl<V: Guards<Guard>> Model<V> {
             coverage: None,
             controller: Arc::new(controller),
             server: Arc::new(server),
+            led: Steps::new(),
+            served: Steps::new(),
         }
     }
 

@@ -86,7 +86,7 @@ pub struct Stored {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
     /// Its role's state.
-    pub role: Arc<controller::State>,
+    pub role: Part<controller::State>,
     /// Effects that have no outcome yet.
     pub pending: Vec<Pending<ControllerEffect>>,
 }
@@ -95,7 +95,7 @@ pub struct Process {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Its role's state; `None` while it is down.
-    pub role: Option<Arc<server::State>>,
+    pub role: Option<Part<server::State>>,
     /// What it will start from while it is down.
     pub durable: Arc<server::Durable>,
     /// Whether it never comes back.

@@ -19,6 +19,7 @@ use super::fleet::{Fleet, Seen as _};
 use super::scope::{GROUP, Operation, Scope, Witness};
 use super::tale::Tale;
 use super::world::{Block, Broken, Process, RoleState, Seen, Store, World, Write};
+use crate::memo::Steps;
 use crate::part::Part;
 
 /// After how long a claim expires, ms. Only its being longer than anything else here matters.
@@ -51,6 +52,10 @@ pub struct Model<F: Fleet> {
     pub coverage: Option<Arc<Coverage>>,
     pub(super) compactor: Arc<F::Compactor>,
     pub(super) cleaner: Arc<F::Cleaner>,
+    /// Steps of compactors.
+    pub(super) compacted: Steps<F::Compactor>,
+    /// Steps of cleaners.
+    pub(super) cleaned: Steps<F::Cleaner>,
     pub(super) dated: bool,
     pub(super) looks_before_work: bool,
 }
@@ -149,6 +154,8 @@ impl<F: Fleet> Model<F> {
             coverage: None,
             compactor: Arc::new(compactor),
             cleaner: Arc::new(cleaner),
+            compacted: Steps::new(),
+            cleaned: Steps::new(),
             dated: fleet.is_dated(),
             looks_before_work: fleet.looks_before_work(),
         }
@@ -670,12 +677,14 @@ impl<F: Fleet> Model<F> {
     pub(super) fn step(&self, role: &RoleOf<F>, event: Event) -> Result<Taken<F>, Refusal> {
         match role {
             RoleState::Compactor(state) => {
-                let step = self.compactor.step(state, event)?;
-                Ok((RoleState::Compactor(step.state.into()), step.effects, step.decided_by))
+                let step = self.compacted.take(&self.compactor, state, event, |_, _| ())?;
+                let role = RoleState::Compactor(step.state.clone());
+                Ok((role, step.effects.clone(), step.decided_by.clone()))
             }
             RoleState::Cleaner(state) => {
-                let step = self.cleaner.step(state, event)?;
-                Ok((RoleState::Cleaner(step.state.into()), step.effects, step.decided_by))
+                let step = self.cleaned.take(&self.cleaner, state, event, |_, _| ())?;
+                let role = RoleState::Cleaner(step.state.clone());
+                Ok((role, step.effects.clone(), step.decided_by.clone()))
             }
         }
     }

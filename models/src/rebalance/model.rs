@@ -10,8 +10,7 @@ use surehold::rebalance::message::{
 };
 use surehold::rebalance::object::{Fence, Incarnation, LeaderId, SegmentId, ServerId, Stamp, Term};
 use surehold::rebalance::{
-    CoordinatorEffect, CoordinatorEvent, Guard, HistoricalEffect, HistoricalEvent, Input, Refusal,
-    Task,
+    CoordinatorEffect, CoordinatorEvent, HistoricalEffect, HistoricalEvent, Input, Refusal, Task,
 };
 use surehold::{EffectId, Issued, Machine};
 
@@ -20,7 +19,7 @@ use super::fleet::{Change, Fleet, Leads as _};
 use super::scope::{Operation, Scope, Views, Witness};
 use super::tale::Tale;
 use super::world::{Basis, Broken, Leader, Left, Letter, Mail, Node, Seen, World};
-use crate::memo::Memo;
+use crate::memo::Steps;
 use crate::part::Part;
 
 /// Messages on their way between one coordinator and one server, at most. Where one more would be sent, the
@@ -44,25 +43,14 @@ pub struct Model<F: Fleet> {
     pub witnesses: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
-    /// Steps of coordinators, remembered, if wanted.
-    pub(super) led: Option<Arc<Led<F>>>,
+    /// Steps of coordinators.
+    pub(super) led: Steps<F::Coordinator, Change>,
+    /// Steps of servers.
+    pub(super) served: Steps<F::Historical>,
     /// The segment whose losses are put down to windows, where they are.
     pub(super) watched: SegmentId,
     pub(super) coordinator: Arc<F::Coordinator>,
     pub(super) historical: Arc<F::Historical>,
-}
-
-/// Steps of coordinators.
-pub(super) type Led<F> = Memo<RoleOf<F>, CoordinatorEvent, Result<Arc<Taken<RoleOf<F>>>, Refusal>>;
-
-/// A step that a coordinator has taken.
-#[derive(Debug)]
-pub(super) struct Taken<C> {
-    state: Part<C>,
-    effects: Vec<Issued<CoordinatorEffect>>,
-    decided_by: Vec<Guard>,
-    /// What has changed in its mind.
-    pub(super) change: Change,
 }
 
 /// An event of the world.
@@ -125,7 +113,8 @@ impl<F: Fleet> Model<F> {
             judged: scope.properties(),
             witnesses: false,
             coverage: None,
-            led: None,
+            led: Steps::new(),
+            served: Steps::new(),
             watched: SegmentId(1),
             coordinator: Arc::new(coordinator),
             historical: Arc::new(historical),
@@ -519,7 +508,7 @@ impl<F: Fleet> Model<F> {
     ) {
         let node = &world.servers[usize::from(server.0)];
         let Some(role) = node.role.clone() else { return };
-        let step = match self.historical.step(&role, event) {
+        let step = match self.served.take(&self.historical, &role, event, |_, _| ()) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal, tale);
@@ -533,7 +522,7 @@ impl<F: Fleet> Model<F> {
         self.note_request(world, server, &role, &event, from);
         let node = world.servers[usize::from(server.0)].change();
         node.crashed_away.retain(|id| !step.state.announces(*id));
-        node.role = Some(step.state.into());
+        node.role = Some(step.state.clone());
         if let (HistoricalEvent::Received(ToServer::Request(request)), Some((leader, basis))) =
             (event, from)
         {
@@ -557,8 +546,8 @@ impl<F: Fleet> Model<F> {
             }
         }
         self.watch_announced(world, server, &role);
-        for issued in step.effects {
-            self.carry(world, server, issued, from.map(|(leader, _)| leader), tale);
+        for issued in &step.effects {
+            self.carry(world, server, issued.clone(), from.map(|(leader, _)| leader), tale);
         }
         self.judge_ghosts(world, server);
         self.judge_delays(world, server);
@@ -613,7 +602,8 @@ impl<F: Fleet> Model<F> {
         if let Some(coverage) = &self.coverage {
             coverage.told(&event);
         }
-        let step = match self.step_of_leader(&before, &event) {
+        let coordinator = &*self.coordinator;
+        let step = match self.led.take(coordinator, &before, event.clone(), Change::between) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal, tale);
@@ -638,27 +628,6 @@ impl<F: Fleet> Model<F> {
             post(&mut world.wire, Letter { leader: at, server, mail: Mail::Asked(message, basis) });
         }
         Some(())
-    }
-
-    fn step_of_leader(
-        &self,
-        before: &Part<RoleOf<F>>,
-        event: &CoordinatorEvent,
-    ) -> Result<Arc<Taken<RoleOf<F>>>, Refusal> {
-        let step = || {
-            let step = self.coordinator.step(before, event.clone())?;
-            let change = Change::between(&**before, &step.state);
-            let state = match &self.led {
-                Some(led) => led.share(step.state),
-                None => Part::new(step.state),
-            };
-            let (effects, decided_by) = (step.effects, step.decided_by);
-            Ok(Arc::new(Taken { state, effects, decided_by, change }))
-        };
-        match &self.led {
-            Some(led) => led.take(before, event, step),
-            None => step(),
-        }
     }
 
     fn note_refusal(&self, refusal: Refusal, tale: &mut Tale) {

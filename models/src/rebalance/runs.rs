@@ -16,7 +16,6 @@ use super::scope::Scope;
 use super::tale::Tale;
 use super::{scopes, verdicts};
 use crate::explore;
-use crate::memo::Memo;
 use crate::runs::{self, Card, Engine, Finished, Manner, Protocol, Step};
 
 /// The protocol.
@@ -137,7 +136,6 @@ pub fn model<F: Fleet>(fleet: &F, run: &Run, manner: &Manner) -> Model<F> {
     let mut model = Model::new(fleet, &run.scope);
     model.judged.clone_from(&run.judged);
     model.witnesses = run.variant == Variant::Verified;
-    model.led = Some(Arc::new(Memo::new()));
     model.coverage = manner.coverage.then(|| Arc::new(Coverage::default()));
     model
 }
