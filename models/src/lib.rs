@@ -14,6 +14,7 @@ pub mod explore;
 pub mod found;
 pub mod fuzz;
 pub mod line;
+mod memo;
 pub mod part;
 pub mod raw;
 pub mod rebalance;

@@ -24,6 +24,17 @@ impl<T: Clone + Hash> Part<T> {
         part
     }
 
+    /// The digest of a sealed part.
+    pub(crate) fn digest(&self) -> u64 {
+        debug_assert!(self.digest.is_some(), "only a sealed part has a digest");
+        self.digest.unwrap_or(0)
+    }
+
+    /// Where the content lies: parts that share it are equal.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.content).addr()
+    }
+
     /// The content, to change.
     pub fn change(&mut self) -> &mut T {
         self.digest = None;
@@ -35,6 +46,12 @@ impl<T: Clone + Hash> Part<T> {
         if self.digest.is_none() {
             self.digest = Some(FixedState::with_seed(0x5357_2e68).hash_one(&*self.content));
         }
+    }
+}
+
+impl<T: Clone + Hash> From<T> for Part<T> {
+    fn from(content: T) -> Self {
+        Self::new(content)
     }
 }
 

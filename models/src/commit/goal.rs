@@ -56,7 +56,7 @@ pub(super) fn is_segment_served(world: &World, id: SegmentId, stored: &Stored) -
         let shows = role.replica(id).map(|replica| replica.shows);
         role.serves(id).filter(|_| shows == Some(ReplicaState::Online)).map(|c| mask(&c.rows))
     };
-    let roles = world.servers.iter().filter_map(|node| node.role.as_ref());
+    let roles = world.servers.iter().filter_map(|node| node.role.as_deref());
     let served = roles.filter_map(online).fold(0, |all, rows| all | rows);
     expected_rows(range, &stored.record.lost).all(|offset| served >> offset & 1 == 1)
 }

@@ -36,6 +36,7 @@ use super::scope::Scope;
 use super::servers::show;
 use super::tale::Tale;
 use super::world::{Node, Process, Rewriting, Store, Stored, World, builder, crc_of};
+use crate::memo::Steps;
 use crate::part::Part;
 
 /// When the first message of a machine comes, ms.
@@ -62,6 +63,10 @@ pub struct Model<V: Guards<Guard>> {
     pub coverage: Option<Arc<Coverage>>,
     pub(super) controller: Arc<Controller<V>>,
     pub(super) server: Arc<Server<V>>,
+    /// Steps of controllers.
+    pub(super) led: Steps<Controller<V>>,
+    /// Steps of servers.
+    pub(super) served: Steps<Server<V>>,
 }
 
 /// A process.
@@ -159,6 +164,8 @@ impl<V: Guards<Guard>> Model<V> {
             coverage: None,
             controller: Arc::new(controller),
             server: Arc::new(server),
+            led: Steps::new(),
+            served: Steps::new(),
         }
     }
 
@@ -286,7 +293,7 @@ impl<V: Guards<Guard>> Model<V> {
             incarnation,
             table: self.scope.table(mode),
         };
-        Process { role: self.controller.recover(durable), pending: Vec::new() }
+        Process { role: self.controller.recover(durable).into(), pending: Vec::new() }
     }
 
     fn node(&self, at: u8) -> Node {
@@ -302,8 +309,8 @@ impl<V: Guards<Guard>> Model<V> {
             mode: self.scope.mode,
             disk,
         };
-        let role = Some(self.server.recover(durable.clone()));
-        Node { role, durable, is_dead: false, pending: Vec::new() }
+        let role = Some(self.server.recover(durable.clone()).into());
+        Node { role, durable: durable.into(), is_dead: false, pending: Vec::new() }
     }
 
     /// The state after an event of the world, or `None` if it cannot happen.
@@ -406,9 +413,10 @@ impl<V: Guards<Guard>> Model<V> {
             Action::Restart(at) => {
                 let mode = world.mode;
                 let node = world.servers[usize::from(at)].change();
-                node.durable.incarnation += 1;
-                node.durable.mode = mode;
-                node.role = Some(self.server.recover(node.durable.clone()));
+                let durable = Arc::make_mut(&mut node.durable);
+                durable.incarnation += 1;
+                durable.mode = mode;
+                node.role = Some(self.server.recover(durable.clone()).into());
             }
             Action::CrashController(at) => self.crash_controller(world, at, context),
             Action::Lead => {
@@ -542,15 +550,16 @@ impl<V: Guards<Guard>> Model<V> {
         world.left.server_crashes -= 1;
         let node = world.servers[usize::from(at)].change();
         if let Some(role) = node.role.take() {
-            node.durable = role.durable().clone();
+            node.durable = role.durable().clone().into();
         }
         node.pending.clear();
         if dies {
             world.left.deaths -= 1;
             let node = world.servers[usize::from(at)].change();
             node.is_dead = true;
-            node.durable.disk = Table::new();
-            node.durable.incarnation = 0;
+            let durable = Arc::make_mut(&mut node.durable);
+            durable.disk = Table::new();
+            durable.incarnation = 0;
         }
         let view = &mut world.store.change().view;
         let ids: Vec<_> = view.segments.iter().map(|(id, _)| *id).collect();
@@ -592,6 +601,10 @@ impl<V: Guards<Guard>> Model<V> {
 
     /// Versions count only while somebody holds an older one.
     fn forget_versions(&self, world: &mut World) {
+        let counted = world.store.records.values().any(|stored| stored.version != Version(0));
+        if world.store.ideal_version == Version(0) && !counted {
+            return;
+        }
         let mut held: Vec<Option<SegmentId>> = Vec::new();
         for process in &world.controllers {
             held.extend(process.role.versions_held().map(|(of, _)| of));

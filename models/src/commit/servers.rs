@@ -1,6 +1,5 @@
 //! Servers of the model: what they are told, and how their effects are carried out.
 
-use surehold::Machine;
 use surehold::commit::effect::Source;
 use surehold::commit::event::ServerOutcome;
 use surehold::commit::message::{Ask, Caller, Request};
@@ -22,7 +21,7 @@ impl<V: Guards<Guard>> Model<V> {
         context: &mut Context<'_>,
     ) -> Option<()> {
         let role = world.servers[usize::from(at)].role.as_ref()?;
-        let step = match self.server.step(role, event) {
+        let step = match self.served.take(&self.server, role, event, |_, _| ()) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal);
@@ -33,10 +32,10 @@ impl<V: Guards<Guard>> Model<V> {
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
         let node = world.servers[usize::from(at)].change();
-        node.role = Some(step.state);
+        node.role = Some(step.state.clone());
         self.break_off(world, at, context);
         let mut asked = Vec::new();
-        for issued in step.effects {
+        for issued in step.effects.iter().cloned() {
             match issued.effect {
                 ServerEffect::Show(segment, state) => {
                     context.tale.shows(at, segment, state);

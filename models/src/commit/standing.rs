@@ -104,7 +104,7 @@ pub fn held(world: &World, segment: SegmentId) -> u32 {
     let stored = world.store.objects.iter().filter(|(object, _)| object.segment == segment);
     let mut all = stored.fold(0, |all, (_, copy)| all | mask(&copy.rows));
     for node in world.servers.iter().filter(|node| !node.is_dead) {
-        let durable = node.role.as_ref().map_or(&node.durable, |role| role.durable());
+        let durable = node.role.as_ref().map_or(&*node.durable, |role| role.durable());
         let disk = durable.disk.get(&segment).map(|local| &local.copy.rows);
         let replica = node.role.as_ref().and_then(|role| role.replica(segment));
         let memory = replica.and_then(|replica| replica.memory.as_ref());

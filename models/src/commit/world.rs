@@ -3,6 +3,8 @@
 //! The world decides nothing about the protocol. It carries out effects, says what came of them, and takes replicas
 //! from what they are to what the ideal state says.
 
+use std::sync::Arc;
+
 use surehold::Issued;
 use surehold::collections::Table;
 use surehold::commit::completion::Mode;
@@ -114,7 +116,7 @@ impl World {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
     /// Its role's state.
-    pub role: controller::State,
+    pub role: Part<controller::State>,
     /// Effects that have no outcome yet.
     pub pending: Vec<Pending<ControllerEffect>>,
 }
@@ -123,9 +125,9 @@ pub struct Process {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Its role's state; `None` while it is down.
-    pub role: Option<server::State>,
+    pub role: Option<Part<server::State>>,
     /// What it will start from while it is down.
-    pub durable: server::Durable,
+    pub durable: Arc<server::Durable>,
     /// Whether it never comes back.
     pub is_dead: bool,
     /// Effects that have no outcome yet.

@@ -14,6 +14,8 @@ impl<F: Fleet> stateright::Model for Model<F> {
     type Action = Action;
 
     fn init_states(&self) -> Vec<Self::State> {
+        self.compacted.remember();
+        self.cleaned.remember();
         vec![self.start()]
     }
 

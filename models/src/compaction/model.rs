@@ -19,6 +19,7 @@ use super::fleet::{Fleet, Seen as _};
 use super::scope::{GROUP, Operation, Scope, Witness};
 use super::tale::Tale;
 use super::world::{Block, Broken, Process, RoleState, Seen, Store, World, Write};
+use crate::memo::Steps;
 use crate::part::Part;
 
 /// After how long a claim expires, ms. Only its being longer than anything else here matters.
@@ -51,6 +52,10 @@ pub struct Model<F: Fleet> {
     pub coverage: Option<Arc<Coverage>>,
     pub(super) compactor: Arc<F::Compactor>,
     pub(super) cleaner: Arc<F::Cleaner>,
+    /// Steps of compactors.
+    pub(super) compacted: Steps<F::Compactor>,
+    /// Steps of cleaners.
+    pub(super) cleaned: Steps<F::Cleaner>,
     pub(super) dated: bool,
     pub(super) looks_before_work: bool,
 }
@@ -149,6 +154,8 @@ impl<F: Fleet> Model<F> {
             coverage: None,
             compactor: Arc::new(compactor),
             cleaner: Arc::new(cleaner),
+            compacted: Steps::new(),
+            cleaned: Steps::new(),
             dated: fleet.is_dated(),
             looks_before_work: fleet.looks_before_work(),
         }
@@ -602,7 +609,8 @@ impl<F: Fleet> Model<F> {
         happening: Happening,
         tale: &mut Tale,
     ) -> Option<()> {
-        let actor = world.processes[process as usize].clone();
+        // Of the process only its role: while all of it is held here, the change below would have to copy it.
+        let role = world.processes[process as usize].role.clone();
         let (now_s, choice) = (self.now_s(world), happening.choice());
         let expired = happening.reads_expired(&world.store);
         let ripe = happening.reads_ripe(&world.store);
@@ -611,7 +619,7 @@ impl<F: Fleet> Model<F> {
             + if ripe { DELETION_DELAY_MS } else { 0 };
         let fresh = self.fresh_plan(world, choice.clock);
         let input = Input { now_ms, fresh, pick: u32::from(choice.pick) };
-        let mut taken = self.step(&actor.role, happening.event(input)).ok()?;
+        let mut taken = self.step(&role, happening.event(input)).ok()?;
         let plans = |taken: &Taken<F>| {
             taken.1.iter().any(|i| matches!(i.effect, Effect::Put(Key::Plan(_), _)))
         };
@@ -619,7 +627,7 @@ impl<F: Fleet> Model<F> {
             // The step stamps a plan: the clock shows what the choice says. The step is pure, so it is
             // taken once more with that time.
             let input = Input { now_ms: self.stamp_s(world, choice.clock) * 1000, ..input };
-            taken = self.step(&actor.role, happening.event(input)).ok()?;
+            taken = self.step(&role, happening.event(input)).ok()?;
             world.plans_made += 1;
         } else if choice.clock != Clock::Later {
             return None;
@@ -669,12 +677,14 @@ impl<F: Fleet> Model<F> {
     pub(super) fn step(&self, role: &RoleOf<F>, event: Event) -> Result<Taken<F>, Refusal> {
         match role {
             RoleState::Compactor(state) => {
-                let step = self.compactor.step(state, event)?;
-                Ok((RoleState::Compactor(step.state.into()), step.effects, step.decided_by))
+                let step = self.compacted.take(&self.compactor, state, event, |_, _| ())?;
+                let role = RoleState::Compactor(step.state.clone());
+                Ok((role, step.effects.clone(), step.decided_by.clone()))
             }
             RoleState::Cleaner(state) => {
-                let step = self.cleaner.step(state, event)?;
-                Ok((RoleState::Cleaner(step.state.into()), step.effects, step.decided_by))
+                let step = self.cleaned.take(&self.cleaner, state, event, |_, _| ())?;
+                let role = RoleState::Cleaner(step.state.clone());
+                Ok((role, step.effects.clone(), step.decided_by.clone()))
             }
         }
     }

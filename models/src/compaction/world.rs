@@ -81,9 +81,9 @@ pub struct Process<W, C> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RoleState<W, C> {
     /// A compactor.
-    Compactor(Arc<W>),
+    Compactor(Part<W>),
     /// A cleaner.
-    Cleaner(Arc<C>),
+    Cleaner(Part<C>),
 }
 
 /// A write on its way.

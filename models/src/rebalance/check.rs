@@ -14,6 +14,8 @@ impl<F: Fleet> stateright::Model for Model<F> {
     type Action = Action;
 
     fn init_states(&self) -> Vec<Self::State> {
+        self.led.remember();
+        self.served.remember();
         let start = self.start();
         self.probe(&start);
         vec![start]

@@ -141,6 +141,31 @@ impl Decided {
     }
 }
 
+/// What has changed in a coordinator's mind by a step.
+#[derive(Debug)]
+pub struct Change {
+    /// What was decided before.
+    pub old: Decided,
+    /// What is decided now.
+    pub new: Decided,
+    /// A server that is asked for two things of a segment at once.
+    pub contradiction: Option<(ServerId, SegmentId)>,
+    /// A server on which a load was decided without room.
+    pub overfilled: Option<ServerId>,
+}
+
+impl Change {
+    /// By a step between these states.
+    pub fn between<L: Leads>(before: &L, after: &L) -> Self {
+        Self {
+            old: before.decided(),
+            new: after.decided(),
+            contradiction: after.contradiction(),
+            overfilled: after.overfilled(before),
+        }
+    }
+}
+
 /// What a world sees of a coordinator's state.
 pub trait Leads {
     /// The term it leads in.
@@ -370,6 +395,11 @@ impl Leads for State {
         let loads = |role: &Self, id: SegmentId, at: ServerId| {
             role.copy(id, at).operation.is_some_and(|op| op.kind != Kind::Drop)
         };
+        let mut asked = operations(self).filter(|(.., kind, _)| *kind != Kind::Drop);
+        if asked.all(|(at, id, ..)| loads(before, id, at)) {
+            // Nothing was decided, as in most steps.
+            return None;
+        }
         let decided = |at: ServerId| {
             let mut asked = self.operations_of(at).map(|(id, _)| id);
             asked.any(|id| loads(self, id, at) && !loads(before, id, at))

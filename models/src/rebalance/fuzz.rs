@@ -651,7 +651,7 @@ where
 
     fn judge_written(&self) -> Result<(), Breach> {
         let leaders = self.world.leaders.iter().all(|leader| leader.role.is_read_as_written());
-        let roles = self.world.servers.iter().filter_map(|node| node.role.as_ref());
+        let roles = self.world.servers.iter().filter_map(|node| node.role.as_deref());
         if self.thorough && !(leaders && roles.clone().all(is_read_as_written)) {
             return Err(Breach("a state is read as another than was written".into()));
         }

@@ -8,8 +8,8 @@ use surehold::rebalance::object::{SegmentId, ServerId, TierId};
 use surehold::rebalance::{HistoricalEffect, HistoricalEvent};
 use surehold::{Machine, rebalance::object::Term};
 
-use super::fleet::{Fleet, Leads as _};
-use super::model::{Model, RoleOf, WorldOf, break_once};
+use super::fleet::{Change, Fleet, Leads as _};
+use super::model::{Model, WorldOf, break_once};
 use super::tale::Tale;
 use super::window::Sought;
 use super::world::{Basis, Broken, Decision, Mail};
@@ -38,14 +38,11 @@ impl<F: Fleet> Model<F> {
         &self,
         world: &mut WorldOf<F>,
         at: u8,
-        before: &RoleOf<F>,
+        change: &Change,
         proposed: Option<Move>,
         tale: &mut Tale,
     ) {
-        let after = &world.leaders[usize::from(at)].role;
-        let (old, new) = (before.decided(), after.decided());
-        let contradiction = after.contradiction();
-        let overfilled = after.overfilled(before);
+        let Change { old, new, contradiction, overfilled } = change;
         let gone = |d: &Decision| {
             d.leader == at && new.drops.binary_search(&(d.server, d.segment)).is_err()
         };
@@ -71,12 +68,13 @@ impl<F: Fleet> Model<F> {
                 self.judge_own_move(world, *server, *segment);
             }
         }
-        if let Some((server, segment)) = contradiction.filter(|_| self.judges(Property::OneAction))
+        if let Some((server, segment)) =
+            contradiction.as_ref().filter(|_| self.judges(Property::OneAction))
         {
-            break_once(&mut world.broken, Broken::TwoActions(segment, server));
+            break_once(&mut world.broken, Broken::TwoActions(*segment, *server));
         }
-        if let Some(server) = overfilled.filter(|_| self.judges(Property::NoOverfill)) {
-            break_once(&mut world.broken, Broken::Overfilled(server));
+        if let Some(server) = overfilled.as_ref().filter(|_| self.judges(Property::NoOverfill)) {
+            break_once(&mut world.broken, Broken::Overfilled(*server));
         }
     }
 

@@ -10,15 +10,16 @@ use surehold::rebalance::message::{
 };
 use surehold::rebalance::object::{Fence, Incarnation, LeaderId, SegmentId, ServerId, Stamp, Term};
 use surehold::rebalance::{
-    CoordinatorEffect, CoordinatorEvent, HistoricalEffect, HistoricalEvent, Input, Task,
+    CoordinatorEffect, CoordinatorEvent, HistoricalEffect, HistoricalEvent, Input, Refusal, Task,
 };
 use surehold::{EffectId, Issued, Machine};
 
 use super::coverage::Coverage;
-use super::fleet::{Fleet, Leads as _};
+use super::fleet::{Change, Fleet, Leads as _};
 use super::scope::{Operation, Scope, Views, Witness};
 use super::tale::Tale;
 use super::world::{Basis, Broken, Leader, Left, Letter, Mail, Node, Seen, World};
+use crate::memo::Steps;
 use crate::part::Part;
 
 /// Messages on their way between one coordinator and one server, at most. Where one more would be sent, the
@@ -42,6 +43,10 @@ pub struct Model<F: Fleet> {
     pub witnesses: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
+    /// Steps of coordinators.
+    pub(super) led: Steps<F::Coordinator, Change>,
+    /// Steps of servers.
+    pub(super) served: Steps<F::Historical>,
     /// The segment whose losses are put down to windows, where they are.
     pub(super) watched: SegmentId,
     pub(super) coordinator: Arc<F::Coordinator>,
@@ -108,6 +113,8 @@ impl<F: Fleet> Model<F> {
             judged: scope.properties(),
             witnesses: false,
             coverage: None,
+            led: Steps::new(),
+            served: Steps::new(),
             watched: SegmentId(1),
             coordinator: Arc::new(coordinator),
             historical: Arc::new(historical),
@@ -501,7 +508,7 @@ impl<F: Fleet> Model<F> {
     ) {
         let node = &world.servers[usize::from(server.0)];
         let Some(role) = node.role.clone() else { return };
-        let step = match self.historical.step(&role, event) {
+        let step = match self.served.take(&self.historical, &role, event, |_, _| ()) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal, tale);
@@ -515,7 +522,7 @@ impl<F: Fleet> Model<F> {
         self.note_request(world, server, &role, &event, from);
         let node = world.servers[usize::from(server.0)].change();
         node.crashed_away.retain(|id| !step.state.announces(*id));
-        node.role = Some(step.state.into());
+        node.role = Some(step.state.clone());
         if let (HistoricalEvent::Received(ToServer::Request(request)), Some((leader, basis))) =
             (event, from)
         {
@@ -539,8 +546,8 @@ impl<F: Fleet> Model<F> {
             }
         }
         self.watch_announced(world, server, &role);
-        for issued in step.effects {
-            self.carry(world, server, issued, from.map(|(leader, _)| leader), tale);
+        for issued in &step.effects {
+            self.carry(world, server, issued.clone(), from.map(|(leader, _)| leader), tale);
         }
         self.judge_ghosts(world, server);
         self.judge_delays(world, server);
@@ -595,7 +602,8 @@ impl<F: Fleet> Model<F> {
         if let Some(coverage) = &self.coverage {
             coverage.told(&event);
         }
-        let step = match self.coordinator.step(&before, event.clone()) {
+        let coordinator = &*self.coordinator;
+        let step = match self.led.take(coordinator, &before, event.clone(), Change::between) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal, tale);
@@ -606,10 +614,10 @@ impl<F: Fleet> Model<F> {
             coverage.decided(&step.decided_by);
         }
         tale.decides(&step.decided_by);
-        world.leaders[usize::from(at)].change().role = step.state.into();
+        world.leaders[usize::from(at)].change().role = step.state.clone();
         self.watch_step(world, at, &before, &event);
-        self.judge_decisions(world, at, &before, proposed_in(&event), tale);
-        for issued in step.effects {
+        self.judge_decisions(world, at, &step.change, proposed_in(&event), tale);
+        for issued in &step.effects {
             let CoordinatorEffect::Send(Addressed { server, message }) = issued.effect;
             let basis = match message {
                 ToServer::Request(request) if request.action == Asked::Drop => {
@@ -622,7 +630,7 @@ impl<F: Fleet> Model<F> {
         Some(())
     }
 
-    fn note_refusal(&self, refusal: surehold::rebalance::Refusal, tale: &mut Tale) {
+    fn note_refusal(&self, refusal: Refusal, tale: &mut Tale) {
         if let Some(coverage) = &self.coverage {
             coverage.refused(refusal);
         }

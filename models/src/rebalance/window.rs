@@ -15,6 +15,7 @@ use super::fleet::{Fleet, Leads as _};
 use super::model::{Model, RoleOf, WorldOf};
 use super::scope::Scope;
 use super::world::{Decision, Mail};
+use crate::memo::Steps;
 
 /// A window of the move race (dossier 8, and two beyond it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -198,6 +199,8 @@ impl<F: Fleet> Model<F> {
             judged: self.judged.clone(),
             witnesses: false,
             coverage: None,
+            led: Steps::new(),
+            served: Steps::new(),
             watched: segment,
             coordinator,
             historical,

@@ -2,8 +2,6 @@
 //!
 //! The world decides nothing about the protocol. It carries messages and effects, and says what came of them.
 
-use std::sync::Arc;
-
 use surehold::Issued;
 use surehold::rebalance::HistoricalEffect;
 use surehold::rebalance::historical;
@@ -67,7 +65,7 @@ pub struct Seen {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Leader<C> {
     /// Its role's state.
-    pub role: Arc<C>,
+    pub role: Part<C>,
     /// Servers that discovery shows it, as bits.
     pub sees: u16,
 }
@@ -93,7 +91,7 @@ impl<C> Leader<C> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Its role's state; `None` while it is down.
-    pub role: Option<Arc<historical::State>>,
+    pub role: Option<Part<historical::State>>,
     /// What it will start from while it is down.
     pub durable: historical::Durable,
     /// Effects issued and not yet carried out, oldest first.

@@ -1,0 +1,201 @@
+//! Steps of roles, remembered: a role comes to the same state by many ways of the world, and what a step is does not
+//! depend on the world.
+//!
+//! [`Machine::step`] is pure, so a step that was taken once need not be taken again. What is remembered is found by the very
+//! state and an equal event, never by a fingerprint, so nothing is taken for another. And a state that was come to before
+//! is shared, which keeps what lies in the frontier small.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use foldhash::fast::FixedState;
+use surehold::{Issued, Machine};
+
+use crate::part::Part;
+
+/// How many steps, and how many states, are remembered. A later one takes the place of an earlier one.
+const PLACES: usize = 1 << 14;
+
+/// A step that was taken, and what a world makes of it beside.
+pub(crate) struct Taken<M: Machine, X> {
+    /// The next state.
+    pub(crate) state: Part<M::State>,
+    /// What is to be carried out.
+    pub(crate) effects: Vec<Issued<M::Effect>>,
+    /// The guards that decided it.
+    pub(crate) decided_by: Vec<M::Guard>,
+    /// What a world makes of the states before and after.
+    pub(crate) change: X,
+}
+
+/// What comes of an event.
+type Outcome<M, X> = Result<Arc<Taken<M, X>>, <M as Machine>::Refusal>;
+
+/// The steps of one machine. Only an exploration comes to a state again and again, so nothing is remembered before
+/// somebody says so.
+pub(crate) struct Steps<M: Machine, X = ()>(OnceLock<Arc<Places<M, X>>>);
+
+/// What is remembered, each in the place that its hash says.
+struct Places<M: Machine, X> {
+    steps: Vec<Mutex<Option<Known<M, X>>>>,
+    states: Vec<Mutex<Option<Part<M::State>>>>,
+}
+
+/// A step that was taken. It holds its state, so that no other one comes to lie at that address.
+struct Known<M: Machine, X> {
+    state: Part<M::State>,
+    event: M::Event,
+    outcome: Outcome<M, X>,
+}
+
+impl<M: Machine<Event: Eq + Hash>, X> Steps<M, X> {
+    /// Nothing is remembered.
+    pub(crate) fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// From now on steps are remembered.
+    pub(crate) fn remember(&self) {
+        self.0.get_or_init(|| Arc::new(Places { steps: places(), states: places() }));
+    }
+
+    /// What comes of an event, and what `change` makes of the states before and after. Both must be functions of their
+    /// arguments.
+    pub(crate) fn take(
+        &self,
+        machine: &M,
+        state: &Part<M::State>,
+        event: M::Event,
+        change: impl FnOnce(&M::State, &M::State) -> X,
+    ) -> Outcome<M, X> {
+        let step = |event, share: &dyn Fn(M::State) -> Part<M::State>| {
+            let step = machine.step(state, event)?;
+            let change = change(state, &step.state);
+            let (state, effects, decided_by) = (share(step.state), step.effects, step.decided_by);
+            Ok(Arc::new(Taken { state, effects, decided_by, change }))
+        };
+        match self.0.get() {
+            Some(places) => {
+                places.take(state, event, |event| step(event, &|state| places.share(state)))
+            }
+            None => step(event, &Part::new),
+        }
+    }
+}
+
+impl<M: Machine<Event: Eq + Hash>, X> Places<M, X> {
+    fn take(
+        &self,
+        state: &Part<M::State>,
+        event: M::Event,
+        step: impl FnOnce(M::Event) -> Outcome<M, X>,
+    ) -> Outcome<M, X> {
+        let hash = FixedState::with_seed(0).hash_one((state.address(), &event));
+        let place = || {
+            let place = &self.steps[hash as usize % PLACES];
+            place.lock().unwrap_or_else(PoisonError::into_inner)
+        };
+        let is_it =
+            |known: &&Known<M, X>| known.state.address() == state.address() && known.event == event;
+        if let Some(known) = place().as_ref().filter(is_it) {
+            return known.outcome.clone();
+        }
+        let outcome = step(event.clone());
+        let known = Known { state: state.clone(), event, outcome: outcome.clone() };
+        // Dropped when the place is free again.
+        let _old = place().replace(known);
+        outcome
+    }
+
+    /// The state itself, or an equal one that was come to before.
+    fn share(&self, state: M::State) -> Part<M::State> {
+        let state = Part::new(state);
+        let place = &self.states[state.digest() as usize % PLACES];
+        let mut known = place.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.as_ref().filter(|known| **known == state) {
+            Some(known) => known.clone(),
+            None => known.insert(state).clone(),
+        }
+    }
+}
+
+fn places<T>() -> Vec<Mutex<Option<T>>> {
+    (0..PLACES).map(|_| Mutex::new(None)).collect()
+}
+
+impl<M: Machine, X> Clone for Steps<M, X> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<M: Machine, X> fmt::Debug for Steps<M, X> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_remembered = self.0.get().is_some();
+        f.debug_struct("Steps").field("is_remembered", &is_remembered).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use surehold::Step;
+
+    use super::*;
+
+    /// Appends, refuses 0, and counts how often it is asked.
+    struct Appends(Cell<u32>);
+
+    impl Machine for Appends {
+        type State = Vec<u8>;
+        type Event = u8;
+        type Effect = u8;
+        type Guard = ();
+        type Refusal = ();
+        type Durable = ();
+
+        fn step(&self, state: &Vec<u8>, event: u8) -> Result<Step<Vec<u8>, u8, ()>, ()> {
+            self.0.set(self.0.get() + 1);
+            if event == 0 {
+                return Err(());
+            }
+            let state = [&state[..], &[event]].concat();
+            Ok(Step { state, effects: Vec::new(), decided_by: Vec::new() })
+        }
+
+        fn recover(&self, (): ()) -> Vec<u8> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_step_is_taken_once_and_its_state_is_shared() {
+        let (machine, steps) = (Appends(Cell::new(0)), Steps::new());
+        steps.remember();
+        let step = |state: &Part<Vec<u8>>, event| {
+            let taken = steps.take(&machine, state, event, |old, new| new.len() - old.len());
+            taken.map(|taken| (taken.state.clone(), taken.change))
+        };
+        let one = Part::new(vec![1]);
+        let (first, again) = (step(&one, 2).expect("taken"), step(&one, 2).expect("taken"));
+        assert_eq!((&*first.0, first.1, machine.0.get()), (&vec![1, 2], 1, 1));
+        assert_eq!(first.0.address(), again.0.address());
+        assert_eq!((step(&one, 0), step(&one, 0), machine.0.get()), (Err(()), Err(()), 2));
+        assert_eq!(*step(&one, 3).expect("taken").0, [1, 3]);
+        // An equal state elsewhere is another, and comes to the same.
+        let elsewhere = step(&Part::new(vec![1]), 2).expect("taken");
+        assert_eq!((elsewhere.0.address(), machine.0.get()), (first.0.address(), 4));
+    }
+
+    #[test]
+    fn nothing_is_remembered_unasked() {
+        let (machine, steps) = (Appends(Cell::new(0)), Steps::new());
+        for _ in 0..2 {
+            let taken = steps.take(&machine, &Part::new(vec![1]), 2, |_, _| ());
+            assert_eq!(*taken.expect("taken").state, [1, 2]);
+        }
+        assert_eq!(machine.0.get(), 2);
+    }
+}
