@@ -56,6 +56,7 @@ impl<M: Machine<Event: Eq + Hash>, X> Steps<M, X> {
     }
 
     /// From now on steps are remembered.
+    #[cfg(any(feature = "checker", test))]
     pub(crate) fn remember(&self) {
         self.0.get_or_init(|| Arc::new(Places { steps: places(), states: places() }));
     }
@@ -120,6 +121,7 @@ impl<M: Machine<Event: Eq + Hash>, X> Places<M, X> {
     }
 }
 
+#[cfg(any(feature = "checker", test))]
 fn places<T>() -> Vec<Mutex<Option<T>>> {
     (0..PLACES).map(|_| Mutex::new(None)).collect()
 }

@@ -3,6 +3,7 @@
 //!
 //! Nothing here decides anything. What a request lacks is a [`WireError`], for which upstream answers FAILED.
 
+#[cfg(feature = "serde")]
 pub mod reingest;
 
 use core::fmt;

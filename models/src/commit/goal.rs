@@ -62,6 +62,7 @@ pub(super) fn is_segment_served(world: &World, id: SegmentId, stored: &Stored) -
 }
 
 /// Whether a range is served by nobody, and each of its replicas that is there is in error.
+#[cfg(feature = "checker")]
 pub(super) fn is_lost_in_error(world: &World, id: SegmentId, stored: &Stored) -> bool {
     let there = || world.servers.iter().filter(|node| !node.is_dead);
     !is_segment_served(world, id, stored)

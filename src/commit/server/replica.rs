@@ -225,7 +225,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
                 self.go_online(segment, was, record);
             }
             (Work::Opening { .. }, Outcome::Failed | Outcome::Unknown) => {
-                self.unread(segment, work)
+                self.unread(segment, work);
             }
             (Work::Acquiring, Outcome::Record(record)) => self.open(segment, record),
             (Work::Acquiring, Outcome::Failed | Outcome::Unknown) => self.acquire(segment),

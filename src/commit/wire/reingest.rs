@@ -10,7 +10,6 @@
 
 pub mod begin;
 pub mod complete;
-#[cfg(feature = "serde")]
 mod fields;
 mod malformed;
 
@@ -36,15 +35,14 @@ pub enum Form {
 }
 
 /// The body of an answer that refuses, as of any other request to Pinot over HTTP.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct Refused {
     /// The HTTP status once more.
     pub code: u16,
     /// For people.
     pub error: Option<String>,
     /// Ours alone: which of the outcomes with this status it is. Stock peers pass it over, and say none.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -54,7 +52,6 @@ impl Refused {
     }
 
     /// The status counts, whatever the body is: a gateway in between writes none of ours.
-    #[cfg(feature = "serde")]
     fn read<'de, D: serde::Deserializer<'de>>(code: u16, body: D) -> Self {
         const MAX_TEXT_BYTES: usize = 4_096;
         let names = [("error", MAX_TEXT_BYTES), ("reason", MAX_NAME_BYTES)];

@@ -10,7 +10,6 @@
 //! | 500 | the server or the segment is not ready for it | origin 2, dossier 10 |
 
 use super::super::Encoded;
-#[cfg(feature = "serde")]
 use super::fields;
 use super::{Form, Malformed, Place, REALTIME, Refused, Why};
 use super::{path_decoded, segment_name};
@@ -21,7 +20,6 @@ const PATH: &str = "/reingestSegment";
 const JOBS: &str = "/reingestSegment/jobs";
 const TABLE: &str = "tableNameWithType";
 const SEGMENT: &str = "segmentName";
-#[cfg(feature = "serde")]
 const JOB: &str = "jobId";
 
 /// What is asked of a server.
@@ -52,15 +50,14 @@ impl Begin {
 }
 
 /// The body of [`Begin`]. Empty where the path says it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Body {
     /// The table with its type.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub table_name_with_type: Option<String>,
     /// The segment.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_name: Option<String>,
 }
 
@@ -103,7 +100,6 @@ impl Request {
     /// # Errors
     ///
     /// [`Malformed`], the answer to which is made by [`Answer::from`].
-    #[cfg(feature = "serde")]
     pub fn read<'de, D>(method: &str, url: &str, body: D) -> Result<Self, Malformed>
     where
         D: serde::Deserializer<'de>,
@@ -122,7 +118,6 @@ fn no_such() -> Malformed {
     Malformed { place: Place::Path, name: "", why: Why::NoSuch }
 }
 
-#[cfg(feature = "serde")]
 fn read_path(rest: &str) -> Result<Begin, Malformed> {
     let segment = rest.strip_prefix('/').filter(|segment| !segment.is_empty());
     let segment = segment.filter(|segment| !segment.contains('/')).ok_or(no_such())?;
@@ -130,7 +125,6 @@ fn read_path(rest: &str) -> Result<Begin, Malformed> {
     Ok(Begin { form: Form::Tree, segment })
 }
 
-#[cfg(feature = "serde")]
 fn read_body<'de, D: serde::Deserializer<'de>>(body: D) -> Result<Begin, Malformed> {
     let most = super::MAX_NAME_BYTES;
     let [table, segment] = fields::read(body, [(TABLE, most + REALTIME.len()), (SEGMENT, most)])?;
@@ -146,15 +140,13 @@ fn read_body<'de, D: serde::Deserializer<'de>>(body: D) -> Result<Begin, Malform
 }
 
 /// A job: an item of the list, and in [`Form::Tree`] the answer that it has begun.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Job {
     /// A name for the job, of no meaning to anybody else.
     pub job_id: String,
     /// The table with its type. Upstream's tree does not say it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_name_with_type: Option<String>,
     /// Its segment.
     pub segment_name: String,
@@ -163,9 +155,8 @@ pub struct Job {
 }
 
 /// That a job has begun, in [`Form::Text`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Accepted {
     /// A name for the job, of no meaning to anybody else.
     pub job_id: String,
@@ -174,9 +165,8 @@ pub struct Accepted {
 }
 
 /// How a server answers a request to read a segment again.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(untagged))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(untagged)]
 pub enum Answer {
     /// 200: a job has begun; [`Form::Text`].
     Accepted(Accepted),
@@ -245,7 +235,6 @@ impl Answer {
     /// # Errors
     ///
     /// [`Malformed`] if the status is none of them, or the body of a job that has begun does not say it.
-    #[cfg(feature = "serde")]
     pub fn read<'de, D: serde::Deserializer<'de>>(code: u16, body: D) -> Result<Self, Malformed> {
         match status(code)? {
             ReingestStatus::Accepted => read_begun(body),
@@ -254,7 +243,6 @@ impl Answer {
     }
 }
 
-#[cfg(feature = "serde")]
 fn read_begun<'de, D: serde::Deserializer<'de>>(body: D) -> Result<Answer, Malformed> {
     const START: &str = "startTimeMs";
     const MAX_MESSAGE_BYTES: usize = 4_096;

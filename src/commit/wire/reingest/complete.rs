@@ -17,7 +17,6 @@
 //! [`RefillStatus`] says which of them it is; ours is told in the body too, as `reason`.
 
 use super::super::{Encoded, decoded};
-#[cfg(feature = "serde")]
 use super::fields;
 use super::{Form, MAX_NAME_BYTES, MAX_URI_BYTES, Malformed, Place, REALTIME, Refused, Why};
 use super::{segment_name, short};
@@ -277,9 +276,8 @@ fn crc(creation: &[u8]) -> Result<Crc, Malformed> {
 }
 
 /// How a controller answers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(untagged))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(untagged)]
 pub enum Answer {
     /// 200: [`RefillStatus::Done`].
     Done(Done),
@@ -288,8 +286,7 @@ pub enum Answer {
 }
 
 /// The body of an answer that it was done, as of any upload to Pinot.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct Done {
     /// For people.
     pub status: Option<String>,
@@ -350,7 +347,6 @@ impl Answer {
     /// # Errors
     ///
     /// [`Place::Status`] for a status that no controller answers with.
-    #[cfg(feature = "serde")]
     pub fn read<'de, D: serde::Deserializer<'de>>(code: u16, body: D) -> Result<Self, Malformed> {
         const MAX_TEXT_BYTES: usize = 4_096;
         if status(code)? != RefillStatus::Done {
