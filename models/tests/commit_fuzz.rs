@@ -1,10 +1,4 @@
-//! Random walks of commit on stable: a second of each variant, and any one input.
-//!
-//! One input, as a fuzzer wrote it:
-//!
-//! ```text
-//! SUREHOLD_FUZZ_INPUT=crash-… SUREHOLD_FUZZ_VARIANT=pinot-14741 cargo test -p surehold-models --test commit_fuzz one_input
-//! ```
+//! Random walks of commit on stable: a second of each variant.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -139,18 +133,5 @@ fn a_world_is_as_large_as_its_first_byte_says() {
         (0x08, "2 segments of 1 rows, 1 replica"),
     ] {
         assert!(bounds(&[first]).contains(says), "{}", bounds(&[first]));
-    }
-}
-
-#[test]
-fn one_input() {
-    let Ok(path) = std::env::var("SUREHOLD_FUZZ_INPUT") else {
-        return;
-    };
-    let name = std::env::var("SUREHOLD_FUZZ_VARIANT").unwrap_or_else(|_| "verified".into());
-    let variant = FuzzVariant::from_name(&name).expect("SUREHOLD_FUZZ_VARIANT names a variant");
-    let input = std::fs::read(&path).expect("SUREHOLD_FUZZ_INPUT names a file");
-    if let Err(finding) = commit_ops(&variant, &input) {
-        panic!("{name}\n{finding}");
     }
 }

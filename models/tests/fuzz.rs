@@ -1,10 +1,4 @@
-//! Random walks on stable: a second of each variant, every committed seed, and any one input.
-//!
-//! One input, as a fuzzer wrote it:
-//!
-//! ```text
-//! SUREHOLD_FUZZ_INPUT=crash-… SUREHOLD_FUZZ_VARIANT=cortex-1.19 cargo test -p surehold-models --test fuzz one_input
-//! ```
+//! Random walks on stable: a second of each variant, and every committed seed.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -101,18 +95,5 @@ fn each_seed_shows_the_loss_it_is_named_after() {
         assert_eq!(finding.property, Property::NoSampleLost.name(), "{name}");
         let issue = finding.shows.unwrap_or_default().trim_start_matches('#');
         assert!(name.starts_with(issue) && !issue.is_empty(), "{name}\n{finding}");
-    }
-}
-
-#[test]
-fn one_input() {
-    let Ok(path) = std::env::var("SUREHOLD_FUZZ_INPUT") else {
-        return;
-    };
-    let name = std::env::var("SUREHOLD_FUZZ_VARIANT").unwrap_or_else(|_| "verified".into());
-    let variant = FuzzVariant::from_name(&name).expect("SUREHOLD_FUZZ_VARIANT names a variant");
-    let input = std::fs::read(&path).expect("SUREHOLD_FUZZ_INPUT names a file");
-    if let Err(finding) = compaction_ops(&variant, &input) {
-        panic!("{name}\n{finding}");
     }
 }

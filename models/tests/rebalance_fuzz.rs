@@ -1,10 +1,4 @@
-//! Random walks of rebalance on stable: a second of each variant, and any one input.
-//!
-//! One input, as a fuzzer wrote it:
-//!
-//! ```text
-//! SUREHOLD_FUZZ_INPUT=crash-… SUREHOLD_FUZZ_VARIANT=druid-18161 cargo test -p surehold-models --test rebalance_fuzz one_input
-//! ```
+//! Random walks of rebalance on stable: a second of each variant.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -102,18 +96,5 @@ fn each_seed_shows_the_loss_it_is_named_after() {
         if let Err(finding) = rebalance_ops(&FuzzVariant::Verified, &seed) {
             panic!("{name}\n{finding}");
         }
-    }
-}
-
-#[test]
-fn one_input() {
-    let Ok(path) = std::env::var("SUREHOLD_FUZZ_INPUT") else {
-        return;
-    };
-    let name = std::env::var("SUREHOLD_FUZZ_VARIANT").unwrap_or_else(|_| "verified".into());
-    let variant = FuzzVariant::from_name(&name).expect("SUREHOLD_FUZZ_VARIANT names a variant");
-    let input = std::fs::read(&path).expect("SUREHOLD_FUZZ_INPUT names a file");
-    if let Err(finding) = rebalance_ops(&variant, &input) {
-        panic!("{name}\n{finding}");
     }
 }

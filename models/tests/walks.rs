@@ -72,3 +72,19 @@ fn seeds_can_be_made_shorter() {
         assert!(shrunk.data.len() <= data.len(), "{seed}");
     }
 }
+
+/// Whoever runs a target by hand or by script reads as many bytes as it does.
+#[test]
+fn scripts_say_how_long_inputs_are() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).expect(file);
+    for target in Target::ALL {
+        let (name, most) = (target.name, target.shape.max_len());
+        assert!(read("fuzz/overnight").contains(&format!("{name}) echo {most} ;;")), "{name}");
+        assert!(read("fuzz/README.md").contains(&format!("-max_len={most}")), "{name}");
+        let run = read(".ci/run");
+        let mut runs =
+            run.lines().filter(|line| line.contains(&format!("fuzz run -s none {name} ")));
+        assert!(runs.any(|line| line.ends_with(&format!("-max_len={most}"))), "{name}");
+    }
+}
