@@ -26,6 +26,9 @@ impl<V: Guards<Guard>> Model<V> {
     /// Makes the moves before the scope begins. A variant that does not come to one goes on with the next.
     #[must_use]
     pub fn beginning(&self) -> Beginning {
+        if self.scope.begun.is_empty() {
+            return Beginning { world: self.start(), lines: Vec::new(), unreached: None };
+        }
         let leaders = self.scope.budget.leaders;
         let budget = Budget { leaders, ..Budget::OFTEN };
         let scope = Scope { budget, begun: &[], ..Scope::clone(&self.scope) };

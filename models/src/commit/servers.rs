@@ -121,7 +121,9 @@ impl<V: Guards<Guard>> Model<V> {
     fn break_off(&self, world: &mut World, at: u8, context: &mut Context<'_>) {
         let node = &world.servers[usize::from(at)];
         let Some(role) = &node.role else { return };
-        let numbers = node.pending.iter().map(|pending| pending.issued.id.number);
+        // What a controller works on ends with its answer: an effect has one outcome, and until then its number names it.
+        let own = node.pending.iter().filter(|pending| pending.at.is_none());
+        let numbers = own.map(|pending| pending.issued.id.number);
         let unwanted: Vec<_> = numbers.filter(|number| !role.awaits(*number)).collect();
         for number in unwanted {
             let _ = self.end_server(world, at, number, ServerOutcome::Failed, context);
