@@ -51,9 +51,6 @@ const STEPS: [&str; 13] = [
 const ENDS: [&str; 6] =
     ["applied", "reply lost", "fails", "no effect, unheard", "not as expected", "crash before"];
 
-/// What is come to in nightly scopes alone (`batch-refused`).
-const BEYOND_CI: [&str; 1] = ["batch: one is refused, another is written"];
-
 /// Whatever else is counted.
 const OTHERS: [&str; 75] = [
     "answer: commit",
@@ -443,8 +440,6 @@ impl Coverage {
             Guard::ALL.into_iter().filter(|guard| guard.is_form() || guard.is_second_line());
         let silent: Vec<_> = silent.map(|guard| format!("guard {}", guard.name())).collect();
         rows.retain(|(name, _)| !silent.contains(name));
-        // Only scopes beyond ci come to these, so that elsewhere a zero says nothing.
-        rows.retain(|(name, count)| *count > 0 || !BEYOND_CI.contains(&name.as_str()));
         rows
     }
 }

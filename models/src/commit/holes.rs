@@ -164,8 +164,8 @@ pub const HOLES: [Hole; 24] = [
         DelayTold,
         "The reset of a dead server fails and ends the run, so that later segments in error have no turn. \
          The replicas that are there were reset before, and a run that finds them waiting rather than in \
-         error goes on (`models/tests/commit.rs`): a delay. If they are in error again whenever the run \
-         comes, as after N1, where nobody can download, the later segments wait for ever.",
+         error goes on (`models/tests/commit.rs`): a delay. Whether later segments wait for ever where \
+         replicas are in error again whenever the run comes, as they could be after N1, is shown by no run here.",
     ),
     hole(
         "N1",
@@ -187,7 +187,7 @@ pub const HOLES: [Hole; 24] = [
     ),
     hole(
         "N4",
-        Refuted("sane-server-crash", "copy-kept"),
+        Refuted("sane-server-controller-crash", "copy-kept"),
         "Upstream builds after step 3 alone, so that nothing is on disk that OFFLINE to CONSUMING could \
          delete. Where any leader may go on with a commit it could be: see `local-first`.",
     ),

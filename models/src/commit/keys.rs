@@ -183,7 +183,7 @@ pub const KEYS: [Key; 30] = [
     key(
         "R9",
         &[WholeRange],
-        "crash-expiry",
+        "expiry",
         OneEnd,
         "Rows that the stream has no more are passed over in silence.",
     ),

@@ -129,6 +129,7 @@ fn sane_name(name: &str) -> Option<&'static str> {
     let sane = match name {
         "slow" => "sane-slow",
         "server-crash" => "sane-server-crash",
+        "server-controller-crash" => "sane-server-controller-crash",
         "controller-crash" => "sane-controller-crash",
         "leader-change" => "sane-leader-change",
         "reply-lost" => "sane-reply-lost",
@@ -596,11 +597,11 @@ fn ours() -> Vec<Scope> {
             skew: false,
             in_step_3: true,
             after: &TAKEN_OUT,
-            ..nightly(single(base(
+            ..single(base(
                 "batch-refused",
                 "Two commits are in step 3 under an old leader, the new one takes the only replica of one of them out, and clocks agree (R3).",
                 Budget { leaders: 1, server_crashes: 1, breaks: 1, ..NONE },
-            )))
+            ))
         },
         single(base(
             "opening-fails",

@@ -93,7 +93,7 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-leader-change", Recoverable),
         (Aug2026, "sane-opening-fails", Recoverable),
         (Aug2026, "sane-ordered", FilledInOrder),
-        (Aug2026, "sane-server-crash", CopyKept),
+        (Aug2026, "sane-server-controller-crash", CopyKept),
         (Aug2026, "sane-one-permit", PermitsOfBuilds),
         (Aug2026, "sane-one-permit", Recoverable),
         (Aug2026, "two-names", OneHead),
@@ -137,8 +137,8 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C12"], &[AnyStatus], "blocking-rewrite", Recoverable),
         (&["C5"], &[AskAgain], "blocking-failed-build", Recoverable),
         (&["C5"], &[AskAgain], "back-elsewhere", Recoverable),
-        (&["R9"], &[WholeRange], "crash-expiry", OneEnd),
-        (&["R9"], &[GapByAll], "crash-expiry", TrueLoss),
+        (&["R9"], &[WholeRange], "expiry", OneEnd),
+        (&["R9"], &[GapByAll], "expiry", TrueLoss),
         (&["R9"], &[GapByAll], "part-kept", TrueLoss),
         (&["R9"], &[OwnRows], "part-kept", Recoverable),
         (&["R10"], &[KeepMemory], "failed-early", CopyKept),
@@ -168,7 +168,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C1"], &[UploadedIsDone, OwnObject], "late-rewrite", RightObject),
         (&["R5"], &[Rebuild, RetryCommitting], "leader-change", Recoverable),
     ];
-    let unnoticed: [Row; 17] = [
+    let unnoticed: [Row; 16] = [
         (&["R1", "R2"], &[NoCleanUp], "reply-lost", ListedHasRecord),
         (&["R2"], &[DoneAgain], "reply-lost", Recoverable),
         (&["C3"], &[BuildUnheard], "reply-lost", Recoverable),
@@ -181,7 +181,6 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R4"], &[MatchRange], "slow-lost", OneEnd),
         (&["R10"], &[ResetErrorOnly], "slow-lost", CopyKept),
         (&["R10"], &[ResetErrorOnly, KeepMemory], "slow-lost-prompt", CopyKept),
-        (&["R14"], &[ResetErrorOnly], "blocking-dead", Recoverable),
         (&["R11"], &[CutAtEnd], "crash-early", CopyKept),
         (&["R5"], &[Rebuild], "leader-change", Recoverable),
         (&["R3"], &[BatchApart], "batch", OwnFailure),
