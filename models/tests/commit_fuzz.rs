@@ -1,8 +1,11 @@
 //! Random walks of commit on stable: a second of each variant.
 
+mod common;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use common::Random;
 use surehold::commit::Guard;
 use surehold::commit::invariant::Property;
 use surehold::commit::upstream::Release;
@@ -10,17 +13,7 @@ use surehold_models::commit::fuzz::{
     Finding, FuzzVariant, HEADER, MAX_OPERATIONS, bounds, commit_ops,
 };
 
-/// Marsaglia's xorshift64.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
     fn input(&mut self) -> Vec<u8> {
         let operations = self.next() % (MAX_OPERATIONS as u64 + 1);
         let length = HEADER + 2 * operations as usize;

@@ -2,24 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use common::Random;
 use surehold::compaction::invariant::Property;
 use surehold::compaction::upstream::Release;
 use surehold_models::fuzz::{FuzzVariant, HEADER, compaction_ops};
 
-/// Marsaglia's xorshift64.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
     /// An input of up to 64 operations.
     fn input(&mut self) -> Vec<u8> {
         let length = HEADER + 2 * (self.next() % 65) as usize;

@@ -1,20 +1,13 @@
 //! Roles fed with anything, a second each on stable; and what a fuzzer found so once.
 
+mod common;
+
 use std::time::{Duration, Instant};
 
+use common::Random;
 use surehold_models::raw::{ROLES, Tally, collections, purity, refusals};
 
-/// Marsaglia's xorshift64.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
     /// Most bytes are small or greatest: numbers meet again, and come to the end of their range.
     fn input(&mut self, first: u8) -> Vec<u8> {
         let length = self.next() % 1500;

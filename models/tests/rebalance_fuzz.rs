@@ -1,24 +1,17 @@
 //! Random walks of rebalance on stable: a second of each variant.
 
+mod common;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use common::Random;
 use surehold::rebalance::Guard;
 use surehold::rebalance::invariant::Property;
 use surehold::rebalance::upstream::Fix;
 use surehold_models::rebalance::fuzz::{FuzzVariant, HEADER, rebalance_ops};
 
-/// Marsaglia's xorshift64.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
     /// An input of up to 128 operations.
     fn input(&mut self) -> Vec<u8> {
         let length = HEADER + 2 * (self.next() % 129) as usize;
