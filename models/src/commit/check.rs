@@ -15,8 +15,6 @@ impl<V: Guards<Guard>> stateright::Model for Model<V> {
     type Action = Action;
 
     fn init_states(&self) -> Vec<World> {
-        self.led.remember();
-        self.served.remember();
         vec![self.start()]
     }
 

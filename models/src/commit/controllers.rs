@@ -1,6 +1,5 @@
 //! Controllers of the model: what they are told, and how their effects are carried out.
 
-use surehold::Issued;
 use surehold::collections::Table;
 use surehold::commit::controller;
 use surehold::commit::controller::state::Owed;
@@ -14,10 +13,10 @@ use surehold::commit::{
     ControllerEffect, ControllerEvent, Guard, ServerEffect, ServerEvent, completion,
 };
 use surehold::guard::Guards;
+use surehold::{Issued, Machine};
 
 use super::model::{Context, Fate, Model, OLD_MS};
 use super::world::{Pending, Store, Stored, World};
-use crate::part::Part;
 
 impl<V: Guards<Guard>> Model<V> {
     /// A controller is told something: the numbers of what it asks for. `None` if it refuses.
@@ -30,7 +29,7 @@ impl<V: Guards<Guard>> Model<V> {
     ) -> Option<Vec<u16>> {
         let role = &world.controllers[usize::from(at)].role;
         let told = self.coverage.as_ref().map(|_| event.clone());
-        let step = match self.led.take(&self.controller, role, event, |_, _| ()) {
+        let step = match self.controller.step(role, event) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal);
@@ -46,9 +45,9 @@ impl<V: Guards<Guard>> Model<V> {
         }
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
-        world.controllers[usize::from(at)].change().role = step.state.clone();
+        world.controllers[usize::from(at)].change().role = step.state.into();
         let mut asked = Vec::new();
-        for issued in step.effects.iter().cloned() {
+        for issued in step.effects {
             match issued.effect {
                 ControllerEffect::Answer(caller, answer) => {
                     self.answer(world, caller, answer, context);
@@ -154,14 +153,13 @@ impl<V: Guards<Guard>> Model<V> {
     fn is_written_back(
         &self,
         world: &World,
-        role: &Part<controller::State>,
+        role: &controller::State,
         issued: &Issued<ControllerEffect>,
         is_task: bool,
     ) -> bool {
         let Some(outcome) = self.read(world, &issued.effect, is_task) else { return false };
         let id = issued.id;
-        let event = ControllerEvent::Outcome { id, outcome };
-        let Ok(step) = self.led.take(&self.controller, role, event, |_, _| ()) else {
+        let Ok(step) = self.controller.step(role, ControllerEvent::Outcome { id, outcome }) else {
             return false;
         };
         let is_age = |next: &Issued<ControllerEffect>| {

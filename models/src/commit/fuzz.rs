@@ -582,8 +582,8 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
     }
 
     fn judge_written(&self) -> Result<(), Breach> {
-        let controllers = self.world.controllers.iter().all(|p| is_read_as_written(&*p.role));
-        let mut servers = self.world.servers.iter().filter_map(|node| node.role.as_deref());
+        let controllers = self.world.controllers.iter().all(|p| is_read_as_written(&p.role));
+        let mut servers = self.world.servers.iter().filter_map(|node| node.role.as_ref());
         if self.thorough && !(controllers && servers.all(is_read_as_written)) {
             return Err(Breach::of("a state is read as another than was written"));
         }

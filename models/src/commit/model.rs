@@ -36,7 +36,6 @@ use super::scope::Scope;
 use super::servers::show;
 use super::tale::Tale;
 use super::world::{Node, Process, Rewriting, Store, Stored, World, builder, crc_of};
-use crate::memo::Steps;
 use crate::part::Part;
 
 /// When the first message of a machine comes, ms.
@@ -63,10 +62,6 @@ pub struct Model<V: Guards<Guard>> {
     pub coverage: Option<Arc<Coverage>>,
     pub(super) controller: Arc<Controller<V>>,
     pub(super) server: Arc<Server<V>>,
-    /// Steps of controllers.
-    pub(super) led: Steps<Controller<V>>,
-    /// Steps of servers.
-    pub(super) served: Steps<Server<V>>,
 }
 
 /// A process.
@@ -164,8 +159,6 @@ impl<V: Guards<Guard>> Model<V> {
             coverage: None,
             controller: Arc::new(controller),
             server: Arc::new(server),
-            led: Steps::new(),
-            served: Steps::new(),
         }
     }
 

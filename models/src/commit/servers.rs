@@ -1,5 +1,6 @@
 //! Servers of the model: what they are told, and how their effects are carried out.
 
+use surehold::Machine;
 use surehold::commit::effect::Source;
 use surehold::commit::event::ServerOutcome;
 use surehold::commit::message::{Ask, Caller, Request};
@@ -21,7 +22,7 @@ impl<V: Guards<Guard>> Model<V> {
         context: &mut Context<'_>,
     ) -> Option<()> {
         let role = world.servers[usize::from(at)].role.as_ref()?;
-        let step = match self.served.take(&self.server, role, event, |_, _| ()) {
+        let step = match self.server.step(role, event) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal);
@@ -32,10 +33,10 @@ impl<V: Guards<Guard>> Model<V> {
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
         let node = world.servers[usize::from(at)].change();
-        node.role = Some(step.state.clone());
+        node.role = Some(step.state.into());
         self.break_off(world, at, context);
         let mut asked = Vec::new();
-        for issued in step.effects.iter().cloned() {
+        for issued in step.effects {
             match issued.effect {
                 ServerEffect::Show(segment, state) => {
                     context.tale.shows(at, segment, state);

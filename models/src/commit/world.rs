@@ -116,7 +116,7 @@ impl World {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
     /// Its role's state.
-    pub role: Part<controller::State>,
+    pub role: Arc<controller::State>,
     /// Effects that have no outcome yet.
     pub pending: Vec<Pending<ControllerEffect>>,
 }
@@ -125,7 +125,7 @@ pub struct Process {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Its role's state; `None` while it is down.
-    pub role: Option<Part<server::State>>,
+    pub role: Option<Arc<server::State>>,
     /// What it will start from while it is down.
     pub durable: Arc<server::Durable>,
     /// Whether it never comes back.
