@@ -8,7 +8,7 @@ use surehold_models::commit::replay::{Replayed, replay, variants};
 use surehold_models::commit::scenario::Scenario;
 
 /// Cases, and the files that tell them.
-const TOLD: [(&str, &[&str]); 22] = [
+const TOLD: [(&str, &[&str]); 23] = [
     ("apache/pinot#14920, failure 1", &["14920-new-metadata.json"]),
     ("apache/pinot#14920, failure 2", &["14920-ideal-state.json"]),
     ("apache/pinot#14920, failure 3", &["14920-commit-end.json"]),
@@ -18,6 +18,7 @@ const TOLD: [(&str, &[&str]); 22] = [
     ("R4, N2", &["r4-late-start.json"]),
     ("R6", &["14920-two-jobs.json", "6483.json"]),
     ("R9", &["r9-expired.json", "20168.json"]),
+    ("R14, N1", &["r14-dead-server.json"]),
     ("C1, apache/pinot#14786", &["14786.json"]),
     ("C3, apache/pinot#17885", &["17885.json"]),
     ("C4, apache/pinot#17936", &["17936.json"]),
@@ -129,6 +130,7 @@ fn the_verified_protocol_breaks_nothing_and_loses_nothing_in_any_of_them() {
         let unserved = outcome.unserved.expect("it was found out");
         assert_eq!(unserved.is_empty(), !left, "{}", path.display());
         assert_eq!(outcome.settles, Some(!left), "{}", path.display());
+        assert_eq!(outcome.rounds, None, "{}", path.display());
     }
 }
 

@@ -12,6 +12,8 @@ use surehold::compaction::plan::Range;
 use surehold::compaction::{Cleaner, Compactor, Guard, cleaner};
 use surehold::guard::Weakened;
 use surehold::{Guards, Verified};
+use surehold_models::everything::protocols;
+use surehold_models::tier::Tier;
 
 /// A field as in a service.
 struct Service {
@@ -55,4 +57,17 @@ fn each_guard_can_be_dropped_alone_and_only_from_the_weakened() {
 
 fn type_of<T: 'static>(_: &T) -> TypeId {
     TypeId::of::<T>()
+}
+
+/// A removal shows something only where the protocol with all of its guards is shown to hold.
+#[test]
+fn the_verified_protocol_is_run_wherever_a_guard_is_removed() {
+    for protocol in protocols() {
+        let verified = protocol.verified(&|card| matches!(card.tier, Tier::Ci | Tier::Nightly));
+        let names: Vec<_> = verified.iter().map(|run| run.scope().name).collect();
+        for (_, run) in protocol.mutants() {
+            let name = run.scope().name;
+            assert!(names.contains(&name), "{} is not run in {name}", protocol.name());
+        }
+    }
 }

@@ -124,6 +124,10 @@ pub fn told(outcome: &Outcome) -> Vec<(Option<bool>, String)> {
         )),
         None => lines.push((Some(true), "whether it comes to rest was not found out".into())),
     }
+    for step in outcome.rounds.iter().flatten() {
+        let says = "ends where it began, and nothing else waits for its turn: it may be repeated for ever";
+        lines.push((Some(true), format!("step {step} {says}")));
+    }
     for broken in outcome.broken.iter().flatten() {
         lines.push((Some(true), format!("broken: {broken}")));
     }

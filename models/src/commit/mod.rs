@@ -17,6 +17,7 @@ pub mod model;
 mod prefix;
 pub mod reach;
 pub mod replay;
+mod round;
 #[cfg(feature = "checker")]
 pub mod runs;
 pub mod scenario;

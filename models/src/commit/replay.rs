@@ -16,6 +16,7 @@ use surehold::guard::{Guards, Weakened};
 use super::ending::breach;
 use super::model::{Action, Fate, Model, Who};
 use super::reach::{Reach, owed, search, without_faults};
+use super::round::Round;
 use super::scenario::{Deed, Line as Errand, Manner, Move, Outcome, Scenario, Until};
 use super::scope::{PARTITION, server_name};
 use super::standing;
@@ -126,6 +127,10 @@ pub(super) struct Stage<V: Guards<Guard>> {
     /// The answers that were given in the move being made.
     heard: Vec<(u8, &'static str)>,
     broken: Vec<String>,
+    /// What is noted of the step being played.
+    round: Round,
+    /// The steps that may be repeated for ever.
+    rounds: Vec<String>,
     steps: Vec<Played>,
 }
 
@@ -154,12 +159,16 @@ impl<V: Guards<Guard>> Stage<V> {
         let mut stage = Self::at_start(model);
         for scene in &scenario.steps[..steps] {
             let mut stop = None;
+            stage.round = Round::at(&stage.world);
             for (_, what) in &scene.moves {
                 stage.heard.clear();
                 let from = stage.lines.len();
                 let made = stage.act(*what);
                 let guards = deciders(&stage.lines[from..]);
                 stop = stop.or(made.err().map(|stop| stop.or_guards(guards)));
+            }
+            if stop.is_none() && stage.round.is_endless(&stage.world) {
+                stage.rounds.push(scene.label.clone());
             }
             stage.steps.push(Played {
                 label: scene.label.clone(),
@@ -180,8 +189,9 @@ impl<V: Guards<Guard>> Stage<V> {
     /// At the beginning of a model's scope.
     pub(super) fn at_start(model: Model<V>) -> Self {
         let world = model.start();
-        let (lines, heard, broken, steps) = Default::default();
-        let mut stage = Self { model, world, lines, heard, broken, steps };
+        let (lines, heard, broken, rounds, steps) = Default::default();
+        let round = Round::at(&world);
+        let mut stage = Self { model, world, lines, heard, broken, round, rounds, steps };
         stage.read_openings();
         stage.lines.clear();
         stage
@@ -263,6 +273,7 @@ impl<V: Guards<Guard>> Stage<V> {
     }
 
     fn take(&mut self, action: Action) -> Made {
+        self.round.pass(&self.model, &self.world, action);
         let mut tale = Tale::told();
         let next = self.model.apply(&self.world, action, &mut tale);
         let is_answered = !tale.heard().is_empty();
@@ -637,6 +648,7 @@ impl<V: Guards<Guard>> Stage<V> {
                 Reach::Nowhere { .. } => Some(false),
                 Reach::TooFar => None,
             },
+            rounds: (!self.rounds.is_empty()).then_some(self.rounds),
             broken: Some(self.broken),
             refused: Some(refused.map(|s| (s.label.clone(), s.refused_by.clone())).collect()),
         };

@@ -69,6 +69,10 @@ pub struct Outcome {
     /// all who are there, and the next segment consumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settles: Option<bool>,
+    /// Steps that end where they began while nothing else waits for its turn: a fair run may repeat each for ever. To leave
+    /// it out says that there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Vec<String>>,
     /// Properties that are broken on the way, and on what, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<Vec<String>>,
@@ -95,6 +99,7 @@ impl Outcome {
             differ("lost", self.lost.as_ref(), expected.lost.as_ref()),
             differ("twice", self.twice.as_ref(), expected.twice.as_ref()),
             differ("settles", self.settles.as_ref(), expected.settles.as_ref()),
+            differ("rounds", Some(&self.rounds), Some(&expected.rounds)),
             differ("broken", self.broken.as_ref(), expected.broken.as_ref()),
             differ("refused", self.refused.as_ref(), expected.refused.as_ref()),
         ];
@@ -442,7 +447,8 @@ fn steps_of(written: Vec<Value>, world: &World) -> Result<Vec<Scene>, Unreadable
 
 /// Only steps and properties that there are can be expected.
 fn check_names(outcome: &Outcome, steps: &[Scene]) -> Result<(), Unreadable> {
-    let mut labels = outcome.refused.iter().flat_map(BTreeMap::keys);
+    let refused = outcome.refused.iter().flat_map(BTreeMap::keys);
+    let mut labels = refused.chain(outcome.rounds.iter().flatten());
     if let Some(label) = labels.find(|label| steps.iter().all(|step| step.label != **label)) {
         return Err(Unreadable(format!("there is no step {label}")));
     }

@@ -31,7 +31,7 @@ pub fn upstream() -> Vec<Run> {
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 46] = [
+    let broken: [Row; 47] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -62,6 +62,8 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-crash-expiry", WholeRows),
         (Aug2026, "sane-slow-lost", WholeRows),
         (Aug2026, "sane-slow-lost", Property::OneEnd),
+        // R10: reset with another that is in error, without having failed itself.
+        (Aug2026, "sane-slow-lost", CopyKept),
         (Aug2026, "sane-crash-slow", WholeRows),
         (Aug2026, "sane-crash-slow", Property::OneEnd),
         (Aug2026, "sane-server-crash", RightObject),
