@@ -5,6 +5,7 @@ use surehold::commit::completion::{Answer, Kind, Mode, Reason};
 use surehold::commit::controller::{self, Controller};
 use surehold::commit::effect::{Change, Expected};
 use surehold::commit::event::{ControllerOutcome, Found, ServerOutcome};
+use surehold::commit::invariant::online_too_soon;
 use surehold::commit::message::{
     Ask, Caller, Order, RefillStatus, ReingestStatus, Report, Request, Tell,
 };
@@ -712,4 +713,23 @@ fn a_transition_waits_for_the_commit() {
     let event = ServerEvent::Transition(segment(0), ReplicaState::Online);
     let refused = replica.role.step(&replica.state, event);
     assert_eq!(refused.map(|step| step.effects), Err(Refusal::Locked(segment(0))));
+}
+
+/// I4: ONLINE only once the end is in the record; with blocking commits, once it is done.
+#[test]
+fn what_is_online_before_its_end_is_written_is_seen() {
+    let mut ideal = IdealState::default();
+    ideal.segments.insert(segment(0), Table::from_iter([(S0, ReplicaState::Online)]));
+    ideal.segments.insert(segment(1), Table::from_iter([(S0, ReplicaState::Consuming)]));
+    let done = committing().done(110, Crc(5), Location::Peers);
+    let too_soon = |record: Option<Record>, once_done| {
+        let open = open();
+        let of = |id| if id == segment(0) { record.as_ref() } else { Some(&open) };
+        online_too_soon(&ideal, of, once_done)
+    };
+    assert_eq!(too_soon(Some(open()), false), Some(segment(0)));
+    assert_eq!(too_soon(Some(committing()), false), None);
+    assert_eq!(too_soon(Some(committing()), true), Some(segment(0)));
+    assert_eq!(too_soon(Some(done), true), None);
+    assert_eq!(too_soon(None, true), None, "that is I9");
 }

@@ -3,6 +3,7 @@
 use surehold::commit::completion::{Answer, Kind, Mode, Reason};
 use surehold::commit::effect::Source;
 use surehold::commit::event::ServerOutcome as Outcome;
+use surehold::commit::invariant::second_consumer;
 use surehold::commit::message::{Ask, Request};
 use surehold::commit::object::{
     Crc, Location, ObjectId, PartitionId, Range, Record, ReplicaState, Rows, SegmentId, ServerId,
@@ -360,4 +361,19 @@ fn a_record_that_cannot_be_read_is_read_again() {
     host.end(Outcome::Failed);
     let shows = Effect::Show(segment(0), ReplicaState::Consuming);
     assert_eq!(host.end(Outcome::Record(Some(open(0)))), [shows, Effect::Fetch(segment(0), 0)]);
+}
+
+/// I7: without a policy a server consumes two segments of a partition at once; with any of them the second waits.
+#[test]
+fn a_second_consumer_is_seen_where_nobody_takes_turns() {
+    let both = |limits: server::Limits| {
+        let mut host = Host::started(Server::new(limits), Mode::Pauseless);
+        host.moves(0, ReplicaState::Consuming, Some(open(0)));
+        host.moves(1, ReplicaState::Consuming, Some(open(2)));
+        second_consumer(&host.state)
+    };
+    assert_eq!(both(server::Limits::default()), Some(segment(1)));
+    for policy in Policy::ALL {
+        assert_eq!(both(limits(policy)), None, "{}", policy.name());
+    }
 }

@@ -7,6 +7,7 @@ use super::object::{
     Status,
 };
 use super::server;
+use super::server::state::Work;
 
 /// The names of the properties, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,10 +20,14 @@ pub enum Property {
     WholeRows,
     /// I3, of what is served.
     OneEnd,
+    /// I4.
+    EndBeforeOnline,
     /// I5.
     CopyKept,
     /// I6.
     RightObject,
+    /// I7.
+    OneConsumer,
     /// I9.
     ListedHasRecord,
     /// R7.
@@ -43,13 +48,15 @@ pub enum Property {
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::OneHead,
         Self::Chain,
         Self::WholeRows,
         Self::OneEnd,
+        Self::EndBeforeOnline,
         Self::CopyKept,
         Self::RightObject,
+        Self::OneConsumer,
         Self::ListedHasRecord,
         Self::NoLostUpdate,
         Self::TrueLoss,
@@ -74,8 +81,10 @@ impl Property {
             Self::Chain => "chain",
             Self::WholeRows => "whole-rows",
             Self::OneEnd => "one-end",
+            Self::EndBeforeOnline => "end-before-online",
             Self::CopyKept => "copy-kept",
             Self::RightObject => "right-object",
+            Self::OneConsumer => "one-consumer",
             Self::ListedHasRecord => "listed-has-record",
             Self::NoLostUpdate => "no-lost-update",
             Self::TrueLoss => "true-loss",
@@ -103,11 +112,17 @@ impl Property {
             Self::OneEnd => {
                 "I3: whoever is online with a segment serves exactly its range; but for rows recorded as lost."
             }
+            Self::EndBeforeOnline => {
+                "I4: a segment is to be online only once its end is in its metadata; in blocking mode, once it is done."
+            }
             Self::CopyKept => {
                 "I5: nobody lets a whole copy of a committed range go of its own accord while there is no other."
             }
             Self::RightObject => {
                 "I6: the object of a completed segment is there and has its checksum."
+            }
+            Self::OneConsumer => {
+                "I7: where the replicas of a partition on a server take turns, one of them consumes at a time."
             }
             Self::ListedHasRecord => "I9: every listed segment has metadata.",
             Self::NoLostUpdate => {
@@ -157,6 +172,38 @@ pub fn without_record(
     has_record: impl Fn(SegmentId) -> bool,
 ) -> Option<SegmentId> {
     ideal.segments.iter().map(|(id, _)| *id).find(|id| !has_record(*id))
+}
+
+/// I4: a segment that is to be online, of which metadata does not say the end; or, if `once_done` (blocking commits), not
+/// that it is completed. One without a record is not judged.
+#[must_use]
+pub fn online_too_soon<'a>(
+    ideal: &IdealState,
+    record: impl Fn(SegmentId) -> Option<&'a Record>,
+    once_done: bool,
+) -> Option<SegmentId> {
+    let is_due = |record: &Record| match once_done {
+        true => record.status.is_completed(),
+        false => record.range().is_some(),
+    };
+    let is_early = |id: &SegmentId| record(*id).is_some_and(|record| !is_due(record));
+    let mut online = ideal.segments.iter().map(|(id, _)| *id);
+    online.find(|id| ideal.has(*id, ReplicaState::Online) && is_early(id))
+}
+
+/// I7: a segment of which a server reads rows, beside another segment of the partition. Whoever has stopped, and asks
+/// what to do with what it has, takes in no more.
+#[must_use]
+pub fn second_consumer(server: &server::State) -> Option<SegmentId> {
+    let consumes = |work: Work| matches!(work, Work::Consuming(_) | Work::Catching(_));
+    let mut last: Option<PartitionId> = None;
+    for (id, _) in server.replicas().filter(|(_, replica)| consumes(replica.work)) {
+        if last == Some(id.partition) {
+            return Some(id);
+        }
+        last = Some(id.partition);
+    }
+    None
 }
 
 /// I2: a listed segment that does not start where the one before it in the chain ends, nor at the end of a gap that is

@@ -46,6 +46,8 @@ fn safety<V: Guards<Guard>>(property: Property) -> Option<Named<Model<V>>> {
         Property::Chain => unbroken!(Property::Chain),
         Property::WholeRows => unbroken!(Property::WholeRows),
         Property::OneEnd => unbroken!(Property::OneEnd),
+        Property::EndBeforeOnline => unbroken!(Property::EndBeforeOnline),
+        Property::OneConsumer => unbroken!(Property::OneConsumer),
         Property::CopyKept => unbroken!(Property::CopyKept),
         Property::RightObject => unbroken!(Property::RightObject),
         Property::ListedHasRecord => unbroken!(Property::ListedHasRecord),

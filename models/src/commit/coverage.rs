@@ -52,7 +52,7 @@ const ENDS: [&str; 6] =
     ["applied", "reply lost", "fails", "no effect, unheard", "not as expected", "crash before"];
 
 /// Whatever else is counted.
-const OTHERS: [&str; 75] = [
+const OTHERS: [&str; 77] = [
     "answer: commit",
     "answer: hold",
     "answer: catch up",
@@ -73,6 +73,7 @@ const OTHERS: [&str; 75] = [
     "refill: suppliable",
     "refill: overtaken",
     "refill: failed",
+    "refill: not reset",
     "refused: busy",
     "supplies: yes",
     "supplies: no",
@@ -120,6 +121,7 @@ const OTHERS: [&str; 75] = [
     "rule 1",
     "rule 1, with a record that is there (upstream: rule 4)",
     "rule 2",
+    "rule 2, replicas are to consume again",
     "rule 3, all OFFLINE",
     "rule 3, all OFFLINE, committed",
     "rule 3, all ONLINE",
@@ -160,12 +162,14 @@ impl Coverage {
             Answer::Failed => "answer: failed",
             Answer::CommitSuccess => "answer: commit success",
             Answer::CommitContinue => "answer: commit continue",
-            Answer::Processed | Answer::UploadSuccess => "answer: processed",
+            Answer::Processed => "answer: processed",
+            // It answers an upload by way of the controller; servers here go to the deep store themselves.
+            Answer::UploadSuccess => return,
         });
     }
 
     /// A server is answered that has read a segment again. The others would need a record whose range changes or that
-    /// vanishes while it is read, a controller's read that fails, or upstream's controller: they are tested one by one.
+    /// vanishes while it is read, or upstream's controller: they are tested one by one.
     pub fn refilled(&self, status: RefillStatus) {
         match status {
             RefillStatus::Done => self.named("refill: done"),
@@ -173,11 +177,11 @@ impl Coverage {
             RefillStatus::Suppliable => self.named("refill: suppliable"),
             RefillStatus::Overtaken => self.named("refill: overtaken"),
             RefillStatus::Failed => self.named("refill: failed"),
+            RefillStatus::NotReset => self.named("refill: not reset"),
             RefillStatus::OtherRange
             | RefillStatus::NotFound
             | RefillStatus::NotCommitting
-            | RefillStatus::Unknown
-            | RefillStatus::NotReset => {}
+            | RefillStatus::Unknown => {}
         }
     }
 
@@ -398,6 +402,7 @@ impl Coverage {
             (_, Some([Change::Add(..)])) => "rule 3, all ONLINE",
             (Some(_), Some([Change::Begin(_)])) => "rule 5",
             (None, Some([Change::Begin(_)])) => "rule 4, nothing listed",
+            (_, Some([Change::SetReplica(..), ..])) => "rule 2, replicas are to consume again",
             (_, Some(_)) => return,
             (_, None) => {
                 let consumed = ideal.of(partition).any(|(id, _)| {

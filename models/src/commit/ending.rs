@@ -66,6 +66,19 @@ pub fn breach(broken: Broken) -> String {
         Broken::Served(id, at) => {
             format!("{} serves other rows of {} than its range", server_name(at), name(id))
         }
+        Broken::Online(id) => {
+            format!(
+                "{} is to be online, and its record does not say where it ends, or that it is done",
+                name(id)
+            )
+        }
+        Broken::SecondConsumer(id, at) => {
+            format!(
+                "{} consumes {} beside another segment of its partition",
+                server_name(at),
+                name(id)
+            )
+        }
         Broken::Dropped(id, at) => {
             format!("{} let the only whole copy of {} go", server_name(at), name(id))
         }
@@ -125,7 +138,8 @@ pub fn told(outcome: &Outcome) -> Vec<(Option<bool>, String)> {
         None => lines.push((Some(true), "whether it comes to rest was not found out".into())),
     }
     for step in outcome.rounds.iter().flatten() {
-        let says = "ends where it began, and nothing else waits for its turn: it may be repeated for ever";
+        let says =
+            "ends where it began, and nothing else waits for its turn: it may be repeated for ever";
         lines.push((Some(true), format!("step {step} {says}")));
     }
     for broken in outcome.broken.iter().flatten() {

@@ -1,10 +1,11 @@
 //! What is found wrong, as it happens: the library's invariants on the truth of the world.
 
 use surehold::commit::Guard;
+use surehold::commit::completion::Mode;
 use surehold::commit::invariant::{
     Keeper, Property, begins_again, broken_link, dropper, expected_rows, failed_for_another,
     has_permits_of_builds, has_right_object, is_false_loss, is_filled_late, is_overwritten,
-    second_head, without_record,
+    online_too_soon, second_consumer, second_head, without_record,
 };
 use surehold::commit::object::{Range, Record, ReplicaState, SegmentId};
 use surehold::guard::Guards;
@@ -19,10 +20,12 @@ impl<V: Guards<Guard>> Model<V> {
         if before.store != world.store || before.rewriting != world.rewriting {
             judge_store(&before.store, world, &mut found);
             self.judge_order(&before.store, world, &mut found);
+            self.judge_online(world, &mut found);
             judge_losses(before, world, &mut found);
         }
         self.judge_failures(before, world, &mut found);
         judge_servers(world, &mut found);
+        self.judge_consumers(world, &mut found);
         if !is_crash {
             judge_drops(before, world, &mut found);
         }
@@ -49,6 +52,25 @@ impl<V: Guards<Guard>> Model<V> {
             if old.is_some_and(late) {
                 found.push(Broken::FilledLate(*id));
             }
+        }
+    }
+
+    /// What is to be online too soon. Where the operator may switch the mode, a commit of either may come to its end.
+    fn judge_online(&self, world: &World, found: &mut Vec<Broken>) {
+        let store = &world.store;
+        let record = |id: SegmentId| store.records.get(&id).map(|stored| &stored.record);
+        let once_done = world.mode == Mode::Blocking && self.scope.budget.toggles == 0;
+        found.extend(online_too_soon(&store.ideal, record, once_done).map(Broken::Online));
+    }
+
+    /// Who consumes out of turn, where replicas take turns.
+    fn judge_consumers(&self, world: &World, found: &mut Vec<Broken>) {
+        if self.scope.consumption.is_none() {
+            return;
+        }
+        for (at, node) in world.servers.iter().enumerate() {
+            let second = node.role.as_ref().and_then(|role| second_consumer(role));
+            found.extend(second.map(|id| Broken::SecondConsumer(id, at as u16)));
         }
     }
 

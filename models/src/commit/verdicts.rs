@@ -26,12 +26,12 @@ pub fn verified(tier: Tier) -> Vec<Run> {
 /// Upstream's variants: what breaks where, and what #14920 mends.
 pub fn upstream() -> Vec<Run> {
     use Property::{
-        Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneHead, OwnFailure,
-        PermitsOfBuilds, Recoverable, RightObject, Served, WholeRows,
+        Chain, CopyKept, EndBeforeOnline, FilledInOrder, ListedHasRecord, NoLostUpdate, OneHead,
+        OwnFailure, PermitsOfBuilds, Recoverable, RightObject, Served, WholeRows,
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 47] = [
+    let broken: [Row; 48] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -69,6 +69,7 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "sane-server-crash", RightObject),
         (Aug2026, "sane-server-crash", NoLostUpdate),
         (Aug2026, "three", NoLostUpdate),
+        (Aug2026, "three", EndBeforeOnline),
         (Aug2026, "sane-toggle", Recoverable),
         (Aug2026, "sane-blocking-leader", RightObject),
         (Aug2026, "sane-blocking-dead", Served),
@@ -120,12 +121,12 @@ pub fn mutants() -> Vec<Mutant> {
         UploadedIsDone, WholeRange, WinnerOnly,
     };
     use Property::{
-        Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
+        Chain, CopyKept, EndBeforeOnline, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
         OneHead as OneHeadKept, OwnFailure, PermitsOfBuilds, Recoverable, RightObject, Served,
         TrueLoss,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 43] = [
+    let noticed: [Row; 44] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
@@ -145,6 +146,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R9"], &[OwnRows], "part-kept", Recoverable),
         (&["R10"], &[KeepMemory], "failed-early", CopyKept),
         (&["N3"], &[CreateIfAbsent], "three", NoLostUpdate),
+        (&["N3"], &[CreateIfAbsent], "three", EndBeforeOnline),
         (&["N1", "C5"], &[ObjectBeforeDone], "blocking-dead", Served),
         (&["N4"], &[LocalFirst], "server-controller-crash", CopyKept),
         (&["C15"], &[InOrder], "ordered", FilledInOrder),

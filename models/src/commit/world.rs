@@ -154,6 +154,10 @@ pub enum Broken {
     Rows(SegmentId),
     /// This server serves something else than the range.
     Served(SegmentId, u16),
+    /// It is to be online, and its end is not in its record.
+    Online(SegmentId),
+    /// This server consumes it beside another one of its partition.
+    SecondConsumer(SegmentId, u16),
     /// This server let the only whole copy go.
     Dropped(SegmentId, u16),
     /// The object is not there, or another.
@@ -181,6 +185,8 @@ impl Broken {
             Self::Link(_) => Property::Chain,
             Self::Rows(_) => Property::WholeRows,
             Self::Served(..) => Property::OneEnd,
+            Self::Online(_) => Property::EndBeforeOnline,
+            Self::SecondConsumer(..) => Property::OneConsumer,
             Self::Dropped(..) => Property::CopyKept,
             Self::Object(_) => Property::RightObject,
             Self::NoRecord(_) => Property::ListedHasRecord,
