@@ -719,8 +719,11 @@ fn a_transition_waits_for_the_commit() {
 #[test]
 fn what_is_online_before_its_end_is_written_is_seen() {
     let mut ideal = IdealState::default();
-    ideal.segments.insert(segment(0), Table::from_iter([(S0, ReplicaState::Online)]));
-    ideal.segments.insert(segment(1), Table::from_iter([(S0, ReplicaState::Consuming)]));
+    for (sequence, state) in [(0, ReplicaState::Online), (1, ReplicaState::Consuming)] {
+        let mut replicas = Table::new();
+        replicas.insert(S0, state);
+        ideal.segments.insert(segment(sequence), replicas);
+    }
     let done = committing().done(110, Crc(5), Location::Peers);
     let too_soon = |record: Option<Record>, once_done| {
         let open = open();
