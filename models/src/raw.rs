@@ -12,6 +12,7 @@ use surehold::compaction::{Cleaner, Compactor, cleaner, compactor};
 use surehold::rebalance::{Coordinator, Historical, coordinator, historical};
 use surehold::{EffectId, Machine, commit, compaction, rebalance};
 
+use crate::numbers::Numbers;
 use crate::walk::{Visited, is_read_as_written};
 
 /// How many events a role is fed with at most.
@@ -72,6 +73,9 @@ trait Role: Machine + Sized {
 
     /// The effect that an event brings the outcome of.
     fn names(event: &mut Self::Event) -> Option<&mut EffectId>;
+
+    /// Whether an effect has an outcome.
+    fn is_awaited(effect: &Self::Effect) -> bool;
 }
 
 fn feed_role<M>(bytes: &mut Unstructured<'_>, closely: bool) -> Tally
@@ -85,16 +89,16 @@ where
     let mut tally = Tally::default();
     let (Ok(machine), Ok(durable)) = (M::of(bytes), bytes.arbitrary()) else { return tally };
     let mut state = machine.recover(durable);
-    let mut outstanding: Vec<EffectId> = Vec::new();
-    let mut visited = Visited::default();
+    let mut outstanding = Vec::new();
+    let (mut visited, mut numbers) = (Visited::default(), Numbers::default());
     while tally.taken + tally.refused < MAX_EVENTS && !bytes.is_empty() {
-        let Ok(mut event) = bytes.arbitrary::<M::Event>() else { return tally };
-        if let Some(id) = M::names(&mut event)
-            && bytes.ratio(7, 8).unwrap_or(false)
-            && let Ok(of) = bytes.choose(&outstanding)
+        if bytes.ratio(1, LIFE).unwrap_or(false)
+            && let Ok(durable) = bytes.arbitrary()
         {
-            *id = *of;
+            (state, outstanding) = (machine.recover(durable), Vec::new());
         }
+        let drawn = drawn(&machine, &state, &outstanding, &numbers, bytes);
+        let Ok(mut event) = drawn else { return tally };
         assert!(!closely || is_read_as_written(&event), "{event:?}");
         let step = machine.step(&state, event.clone());
         if closely {
@@ -119,12 +123,14 @@ where
             continue;
         };
         tally.taken += 1;
+        numbers.note(&event);
         if let Some(id) = M::names(&mut event) {
             outstanding.retain(|other| other != id);
         }
         for issued in &step.effects {
             assert!(!closely || is_read_as_written(&issued.effect), "{:?}", issued.effect);
-            if !outstanding.contains(&issued.id) {
+            numbers.note(&issued.effect);
+            if M::is_awaited(&issued.effect) && !outstanding.contains(&issued.id) {
                 outstanding.push(issued.id);
             }
         }
@@ -133,6 +139,44 @@ where
         state = step.state;
     }
     tally
+}
+
+/// How many events are drawn in search of one.
+const DRAWS: u8 = 16;
+
+/// After how many events, about, a role begins another life: many come to where little is taken.
+const LIFE: u8 = 16;
+
+/// An event. Mostly one that is taken, and brings an outcome if one is awaited: others lead nowhere.
+fn drawn<M>(
+    machine: &M,
+    state: &M::State,
+    outstanding: &[EffectId],
+    numbers: &Numbers,
+    bytes: &mut Unstructured<'_>,
+) -> arbitrary::Result<M::Event>
+where
+    M: Role,
+    M::Event: for<'a> Arbitrary<'a> + Serialize + DeserializeOwned,
+{
+    let mut event = numbers.put_into(bytes.arbitrary()?, bytes);
+    let draws = if bytes.ratio(7, 8)? { DRAWS } else { 1 };
+    let awaits = !outstanding.is_empty() && bytes.ratio(3, 4)?;
+    for _ in 0..draws {
+        let mut is_wanted = !awaits;
+        if let Some(id) = M::names(&mut event)
+            && bytes.ratio(15, 16)?
+            && let Ok(of) = bytes.choose(outstanding)
+        {
+            *id = *of;
+            is_wanted = true;
+        }
+        if is_wanted && machine.step(state, event.clone()).is_ok() {
+            break;
+        }
+        event = numbers.put_into(bytes.arbitrary()?, bytes);
+    }
+    Ok(event)
 }
 
 impl Role for Compactor {
@@ -152,6 +196,10 @@ impl Role for Compactor {
             compaction::Event::Continue { .. } => None,
         }
     }
+
+    fn is_awaited(_: &Self::Effect) -> bool {
+        true
+    }
 }
 
 impl Role for Cleaner {
@@ -161,6 +209,10 @@ impl Role for Cleaner {
 
     fn names(event: &mut Self::Event) -> Option<&mut EffectId> {
         Compactor::names(event)
+    }
+
+    fn is_awaited(_: &Self::Effect) -> bool {
+        true
     }
 }
 
@@ -172,6 +224,10 @@ impl Role for Coordinator {
     /// It has no outcomes: what it asks for is answered by a message.
     fn names(_: &mut Self::Event) -> Option<&mut EffectId> {
         None
+    }
+
+    fn is_awaited(_: &Self::Effect) -> bool {
+        false
     }
 }
 
@@ -185,6 +241,10 @@ impl Role for Historical {
             rebalance::HistoricalEvent::Outcome { id, .. } => Some(id),
             rebalance::HistoricalEvent::Received(_) => None,
         }
+    }
+
+    fn is_awaited(effect: &Self::Effect) -> bool {
+        !matches!(effect, rebalance::HistoricalEffect::Send(..))
     }
 }
 
@@ -204,6 +264,11 @@ impl Role for Controller {
             _ => None,
         }
     }
+
+    fn is_awaited(effect: &Self::Effect) -> bool {
+        use commit::ControllerEffect::{Answer, AnswerRefill, Reset};
+        !matches!(effect, Answer(..) | AnswerRefill(..) | Reset(..))
+    }
 }
 
 impl Role for Server {
@@ -221,6 +286,11 @@ impl Role for Server {
             commit::ServerEvent::Outcome { id, .. } => Some(id),
             _ => None,
         }
+    }
+
+    fn is_awaited(effect: &Self::Effect) -> bool {
+        use commit::ServerEffect::{Delete, Report, Show};
+        !matches!(effect, Delete(..) | Report(..) | Show(..))
     }
 }
 

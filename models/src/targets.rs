@@ -1,8 +1,9 @@
 //! The fuzz targets by name. libFuzzer, the tests on stable and `surehold fuzz-replay` run the same functions.
 
 use std::fmt;
+use std::sync::OnceLock;
 
-use crate::fuzz::Finding;
+use crate::fuzz::{Finding, Walked};
 use crate::shrink::Shape;
 use crate::{commit, fuzz, rebalance};
 
@@ -19,7 +20,7 @@ pub struct Target {
 }
 
 /// Walks of one variant, as the bytes say.
-pub type Walker = Box<dyn Fn(&[u8]) -> Result<(), Box<Finding>> + Send + Sync>;
+pub type Walker = Box<dyn Fn(&[u8]) -> Result<Walked, Box<Finding>> + Send + Sync>;
 
 /// Who walks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,15 @@ impl Subject {
     #[must_use]
     pub fn verified() -> Self {
         Self { variant: VERIFIED.into(), without: Vec::new() }
+    }
+
+    fn from_env() -> Self {
+        let names = std::env::var("SUREHOLD_WITHOUT").unwrap_or_default();
+        let without = names.split(',').filter(|name| !name.is_empty()).map(str::to_string);
+        Self {
+            variant: std::env::var("SUREHOLD_VARIANT").unwrap_or_else(|_| VERIFIED.into()),
+            without: without.collect(),
+        }
     }
 }
 
@@ -114,6 +124,31 @@ impl Target {
             return Err(Unknown(format!("{variant} has no guards that could be taken away")));
         }
         (self.walker)(subject)
+    }
+}
+
+/// Walks, and panics with what is found. Who walks, and what counts, is read once from the environment:
+///
+/// | variable | meaning | if it is not set |
+/// |---|---|---|
+/// | `SUREHOLD_VARIANT` | a variant | the verified protocol |
+/// | `SUREHOLD_WITHOUT` | guards of the verified protocol, with commas, that are taken away | none |
+/// | `SUREHOLD_SHOWS` | the issue whose race it has to be | whatever is broken |
+///
+/// # Panics
+///
+/// If something is found, or a variable names nothing.
+pub fn fuzz(target: &'static str, data: &[u8]) {
+    static SUBJECT: OnceLock<(Walker, Option<String>)> = OnceLock::new();
+    let (walk, wanted) = SUBJECT.get_or_init(|| {
+        let walker = Target::named(target).and_then(|target| target.walker(&Subject::from_env()));
+        let wanted = std::env::var("SUREHOLD_SHOWS").ok();
+        (walker.unwrap_or_else(|unknown| panic!("{unknown}")), wanted)
+    });
+    if let Err(finding) = walk(data)
+        && wanted.as_deref().is_none_or(|wanted| finding.shows == Some(wanted))
+    {
+        panic!("{finding}");
     }
 }
 

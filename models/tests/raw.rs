@@ -1,27 +1,32 @@
-//! Roles fed with anything, a second each on stable; and what a fuzzer found so once.
+//! Roles fed with anything, two seconds each target on stable; and what a fuzzer found so once.
 
 mod common;
 
 use std::time::{Duration, Instant};
 
 use common::Random;
-use surehold_models::raw::{ROLES, Tally, collections, purity, refusals};
+use surehold_models::raw::{MAX_LEN, ROLES, Tally, collections, purity, refusals};
 
 impl Random {
-    /// Most bytes are small or greatest: numbers meet again, and come to the end of their range.
+    /// Runs of bytes that are anything, small, zero or greatest.
     fn input(&mut self, first: u8) -> Vec<u8> {
-        let length = self.next() % 1500;
-        let byte = |value: u64| match value & 15 {
-            0..=8 => 0,
-            9..=11 => (value >> 8) as u8 & 3,
-            12 => 255,
-            _ => (value >> 8) as u8,
-        };
-        std::iter::once(first).chain((0..length).map(|_| byte(self.next() >> 16))).collect()
+        let (length, mut input) = (1 + self.next() % MAX_LEN as u64, vec![first]);
+        while input.len() as u64 <= length {
+            let run = 1 + (self.next() >> 32) % 16;
+            let kind = self.next() >> 32;
+            input.extend((0..run).map(|_| match kind % 16 {
+                0 => 0,
+                1 => u8::MAX,
+                2..=3 => (self.next() >> 32) as u8 & 3,
+                _ => (self.next() >> 32) as u8,
+            }));
+        }
+        input
     }
 }
 
-const TIME: Duration = Duration::from_secs(1);
+/// For how long each role is fed.
+const TIME: Duration = Duration::from_millis(400);
 
 fn feed(seed: u64, role: u8, run: impl Fn(&[u8]) -> Tally) -> Tally {
     let (begun, mut random) = (Instant::now(), Random(seed));

@@ -2,7 +2,7 @@
 //!
 //! # Encoding
 //!
-//! The first five bytes choose a world; whatever is missing is zero, and any bytes are some world:
+//! The first seven bytes choose a world; whatever is missing is zero, and any bytes are some world:
 //!
 //! | byte | bits | meaning |
 //! |---|---|---|
@@ -31,6 +31,8 @@
 //! |   | 5 | nothing is known of the table but its stream |
 //! |   | 6 | the validator has a replica that gave up consume again |
 //! |   | 7 | a replica fails to open |
+//! | 5 | | kinds of byte 2 taken away again, so that a mutation of one byte makes a swarm of worlds |
+//! | 6 | | kinds taken away again, by their bits: those of byte 4 but for 5 and 6, whose places the first two of byte 3 have |
 //!
 //! Every further two bytes are one operation, up to [`MAX_OPERATIONS`]. Bits 0-2 of the first say which kind,
 //! its other bits and the second byte are the argument. What is chosen is chosen *by index into what can
@@ -90,11 +92,11 @@ use super::model::{Action, Fate, Model, Who};
 use super::scope::{Budget, Goal, Scope, Tier};
 use super::tale::{Tale, name};
 use super::world::{Node, Stored, World};
-pub use crate::fuzz::Finding;
+pub use crate::fuzz::{Finding, Walked};
 use crate::walk::{Visited, bits, is_read_as_written, is_set};
 
 /// How many bytes choose the world.
-pub const HEADER: usize = 5;
+pub const HEADER: usize = 7;
 
 /// How many operations are read at most; bytes after them mean nothing.
 pub const MAX_OPERATIONS: usize = 96;
@@ -111,7 +113,7 @@ const MAX_EVENTS: usize = 512;
 /// How many events somebody who goes on may take.
 const LONGEST_TURN: usize = 8;
 
-/// After how many events one is taken twice.
+/// After how many events one is taken twice, and compared with the last ones.
 const EVENTS_BETWEEN_DOUBLES: usize = 4;
 
 /// After how many events a state is written and read.
@@ -154,7 +156,7 @@ impl FuzzVariant {
 /// # Errors
 ///
 /// The first violation, with its timeline.
-pub fn commit_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Box<Finding>> {
+pub fn commit_ops(variant: &FuzzVariant, data: &[u8]) -> Result<Walked, Box<Finding>> {
     let (limits, at_once) = (world_of(data).controller_limits(), server_limits(data));
     match variant {
         FuzzVariant::Verified => walk(Controller::new(limits), Server::new(at_once), None, data),
@@ -209,7 +211,7 @@ fn world_of(data: &[u8]) -> Scope {
         permits: None,
         consumption: None,
         is_prompt: false,
-        strays: is_set(data, 4, 3),
+        strays: is_set(data, 4, 3) && !is_set(data, 6, 3),
         repairs_offline: is_set(data, 4, 6),
         begun: &[],
         resets: false,
@@ -223,7 +225,12 @@ fn world_of(data: &[u8]) -> Scope {
 
 fn budget(data: &[u8]) -> Budget {
     let often = bits(data, 3, 4, 4);
-    let fault = |at, bit| if is_set(data, at, bit) { often } else { 0 };
+    let kind = |at, bit| match (at, bit) {
+        (2, bit) => !is_set(data, 5, bit),
+        (3, bit) => !is_set(data, 6, 5 + bit),
+        (_, bit) => !is_set(data, 6, bit),
+    };
+    let fault = |at, bit| if is_set(data, at, bit) && kind(at, bit) { often } else { 0 };
     let server_crashes = fault(2, 0);
     // Somebody is left.
     let others = [1, 2, 0, 2][usize::from(bits(data, 0, 2, 2))];
@@ -254,7 +261,7 @@ fn walk<V: Guards<Guard>>(
     server: Server<V>,
     release: Option<Release>,
     data: &[u8],
-) -> Result<(), Box<Finding>> {
+) -> Result<Walked, Box<Finding>> {
     let mut model = Model::new(controller, server, &world_of(data));
     let is_ours = release.is_none();
     model.reduce = !is_set(data, 1, 6);
@@ -264,13 +271,16 @@ fn walk<V: Guards<Guard>>(
     }
     let mut walk = Walk::new(&model, is_ours && !is_set(data, 3, 3));
     let done = walk.operate(data.get(HEADER..).unwrap_or_default());
-    let done = done.and_then(|()| walk.judge_written());
+    let done = done.and_then(|()| walk.judge_written(None));
     let done = done.and_then(|()| match is_ours {
         true if is_set(data, 3, 2) && has_goal(&model.scope) => walk.reach_the_goal(),
         true => Ok(()),
         false => walk.lose_nothing(),
     });
-    done.map_err(|breach| Box::new(walk.tell(breach)))
+    match done {
+        Ok(()) => Ok(Walked::of(walk.taken.len(), walk.fair_after)),
+        Err(breach) => Err(Box::new(walk.tell(breach))),
+    }
 }
 
 /// Whether the goal can be reached whatever happens.
@@ -561,7 +571,7 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         if let Some(broken) = self.world.broken {
             return Err(Breach::of(broken.property().name()));
         }
-        if !self.thorough {
+        if !self.thorough || !self.taken.len().is_multiple_of(EVENTS_BETWEEN_DOUBLES) {
             return Ok(());
         }
         let mut fits = true;
@@ -576,18 +586,31 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
             return Err(Breach::of("a hash tells what is equal, or does not tell"));
         }
         match self.taken.len().is_multiple_of(EVENTS_BETWEEN_READS) {
-            true => self.judge_written(),
+            true => self.judge_written(Some(before)),
             false => Ok(()),
         }
     }
 
-    fn judge_written(&self) -> Result<(), Breach> {
-        let controllers = self.world.controllers.iter().all(|p| is_read_as_written(&p.role));
-        let mut servers = self.world.servers.iter().filter_map(|node| node.role.as_ref());
-        if self.thorough && !(controllers && servers.all(is_read_as_written)) {
-            return Err(Breach::of("a state is read as another than was written"));
+    /// Of the states, or of those that the last event has changed.
+    fn judge_written(&self, before: Option<&World>) -> Result<(), Breach> {
+        if !self.thorough {
+            return Ok(());
         }
-        Ok(())
+        let old = |at: usize| before.map(|old| (old.controllers.get(at), old.servers.get(at)));
+        let controllers = self.world.controllers.iter().enumerate();
+        let mut controllers = controllers
+            .filter(|(at, new)| old(*at).is_none_or(|(old, _)| old != Some(*new)))
+            .map(|(_, process)| &process.role);
+        let servers = self.world.servers.iter().enumerate();
+        let mut servers = servers
+            .filter(|(at, new)| old(*at).is_none_or(|(_, old)| old != Some(*new)))
+            .filter_map(|(_, node)| node.role.as_ref());
+        match controllers.all(|role| is_read_as_written(role))
+            && servers.all(|role| is_read_as_written(role))
+        {
+            true => Ok(()),
+            false => Err(Breach::of("a state is read as another than was written")),
+        }
     }
 
     /// Tells the walk from its beginning.

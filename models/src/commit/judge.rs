@@ -17,16 +17,17 @@ impl<V: Guards<Guard>> Model<V> {
     /// Notes what an event has broken. A crash takes what it takes.
     pub(super) fn judge(&self, before: &World, world: &mut World, is_crash: bool) {
         let mut found = Vec::new();
-        if before.store != world.store || before.rewriting != world.rewriting {
+        let is_stored = before.store == world.store;
+        if !is_stored || before.rewriting != world.rewriting {
             judge_store(&before.store, world, &mut found);
             self.judge_order(&before.store, world, &mut found);
             self.judge_online(world, &mut found);
             judge_losses(before, world, &mut found);
         }
         self.judge_failures(before, world, &mut found);
-        judge_servers(world, &mut found);
+        judge_servers(before, world, &mut found);
         self.judge_consumers(world, &mut found);
-        if !is_crash {
+        if !is_crash && !(is_stored && before.servers == world.servers) {
             judge_drops(before, world, &mut found);
         }
         let judged = found.into_iter().find(|broken| self.judged.contains(&broken.property()));
@@ -148,10 +149,14 @@ fn keepers(world: &World) -> impl Iterator<Item = Option<Keeper<'_>>> {
     })
 }
 
-/// What is online serves exactly the range.
-fn judge_servers(world: &World, found: &mut Vec<Broken>) {
+/// What is online serves exactly the range. What has not changed was judged before.
+fn judge_servers(before: &World, world: &World, found: &mut Vec<Broken>) {
+    let is_stored = before.store == world.store;
     for (at, node) in world.servers.iter().enumerate() {
         let Some(role) = &node.role else { continue };
+        if is_stored && before.servers[at] == *node {
+            continue;
+        }
         if !has_permits_of_builds(role) {
             found.push(Broken::Permits(at as u16));
         }

@@ -66,7 +66,7 @@ impl<F: Fleet> Model<F> {
         }
     }
 
-    pub(super) fn enabled_of(
+    pub(crate) fn enabled_of(
         &self,
         world: &WorldOf<F>,
         process: u8,

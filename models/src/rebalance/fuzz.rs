@@ -2,7 +2,7 @@
 //!
 //! # Encoding
 //!
-//! The first six bytes choose a world; whatever is missing is zero, and any bytes are some world:
+//! The first seven bytes choose a world; whatever is missing is zero, and any bytes are some world:
 //!
 //! | byte | bits | meaning |
 //! |---|---|---|
@@ -23,6 +23,7 @@
 //! | 5 | 0-3 | bytes free on the fullest server at the start, less one; 0: no server is ever full |
 //! |   | 4-5 | copies of each segment at the start, 1 to 4 |
 //! |   | 6-7 | how many servers, from the last on, start empty |
+//! | 6 | | kinds of byte 3 taken away again, so that a mutation of one byte makes a swarm of worlds |
 //!
 //! Every further two bytes are one operation, up to [`MAX_OPERATIONS`]. Bits 0-2 of the first say which kind,
 //! its other bits and the second byte are the argument. What is chosen is chosen *by index into what can
@@ -78,7 +79,7 @@ use super::scope::{Budget, Operation, Place, Scope, TIER, Tier, Views};
 use super::tale::Tale;
 use super::window::Window;
 use super::world::{Broken, Mail};
-pub use crate::fuzz::{Finding, HEADER};
+pub use crate::fuzz::{Finding, HEADER, Walked};
 use crate::walk::{Visited, bits, is_read_as_written, is_set};
 
 /// How many operations are read at most; bytes after them mean nothing.
@@ -93,7 +94,7 @@ const LONGEST_TALK: usize = 24;
 /// After how many events the indices are counted from scratch.
 const EVENTS_BETWEEN_COUNTS: usize = 16;
 
-/// After how many events one is taken twice.
+/// After how many events one is taken twice, and compared with the last ones.
 const EVENTS_BETWEEN_DOUBLES: usize = 4;
 
 /// After how many events a state is written and read.
@@ -153,7 +154,7 @@ impl FuzzVariant {
 /// # Errors
 ///
 /// The first violation, with its timeline.
-pub fn rebalance_ops(variant: &FuzzVariant, data: &[u8]) -> Result<(), Box<Finding>> {
+pub fn rebalance_ops(variant: &FuzzVariant, data: &[u8]) -> Result<Walked, Box<Finding>> {
     match variant {
         FuzzVariant::Verified => walk(&Ours(Verified), data, true),
         FuzzVariant::Without(guards) => {
@@ -193,7 +194,8 @@ fn world_of(data: &[u8]) -> Scope {
 
 fn budget(data: &[u8]) -> Budget {
     let often = bits(data, 4, 0, 4);
-    let fault = |bit| if is_set(data, 3, bit) { often } else { 0 };
+    let kind = |bit| is_set(data, 3, bit) && !is_set(data, 6, bit);
+    let fault = |bit| if kind(bit) { often } else { 0 };
     Budget {
         repeats: fault(0),
         echoes: fault(0),
@@ -204,7 +206,7 @@ fn budget(data: &[u8]) -> Budget {
         flaps: fault(4),
         crashes: fault(5),
         disks: fault(6),
-        moves: if is_set(data, 3, 7) { 0 } else { 4 * (1 + bits(data, 4, 4, 4)) },
+        moves: if kind(7) { 0 } else { 4 * (1 + bits(data, 4, 4, 4)) },
         takeovers: bits(data, 2, 3, 2) % 3,
     }
 }
@@ -237,7 +239,7 @@ fn places(data: &[u8], segments: usize) -> Vec<Place> {
     (0..servers).map(place).collect()
 }
 
-fn walk<F: Fleet>(fleet: &F, data: &[u8], is_ours: bool) -> Result<(), Box<Finding>>
+fn walk<F: Fleet>(fleet: &F, data: &[u8], is_ours: bool) -> Result<Walked, Box<Finding>>
 where
     RoleOf<F>: Inspected,
 {
@@ -253,7 +255,10 @@ where
     let done = done.and_then(|()| walk.judge_written());
     let done = done.and_then(|()| if asks_for_goal { walk.reach_the_goal() } else { Ok(()) });
     let done = done.and_then(|()| walk.judge_indices());
-    done.map_err(|breach| Box::new(walk.tell(&breach)))
+    match done {
+        Ok(()) => Ok(Walked::of(walk.taken.len(), walk.fair_after)),
+        Err(breach) => Err(Box::new(walk.tell(&breach))),
+    }
 }
 
 /// What is broken.
@@ -551,13 +556,17 @@ where
         // Refused: nothing has happened.
         let Some(next) = next else { return Ok(()) };
         let again = || self.model.apply(&self.world, action, &mut Tale::untold());
-        let twice = self.thorough && self.taken.len().is_multiple_of(EVENTS_BETWEEN_DOUBLES);
-        if twice && again().as_ref() != Some(&next) {
+        if self.looks() && again().as_ref() != Some(&next) {
             return Err(Breach("the same event gives two worlds".into()));
         }
         self.note(&next, action);
         let before = std::mem::replace(&mut self.world, next);
         self.judge(&before, action)
+    }
+
+    /// Whether this event is one of those that are looked at closely.
+    fn looks(&self) -> bool {
+        self.thorough && self.taken.len().is_multiple_of(EVENTS_BETWEEN_DOUBLES)
     }
 
     /// Keeps the books on what is asked, settled and forgotten.
@@ -592,7 +601,7 @@ where
             if old == new {
                 continue;
             }
-            if self.thorough && !self.visited.fits(&new.role) {
+            if self.looks() && !self.visited.fits(&new.role) {
                 return Err(Breach("a hash tells what is equal, or does not tell".into()));
             }
         }
@@ -607,7 +616,7 @@ where
     }
 
     fn judge_servers(&mut self, before: &WorldOf<F>) -> Result<(), Breach> {
-        if !self.thorough {
+        if !self.looks() {
             return Ok(());
         }
         for (old, new) in before.servers.iter().zip(&self.world.servers) {
