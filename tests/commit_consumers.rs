@@ -366,14 +366,14 @@ fn a_record_that_cannot_be_read_is_read_again() {
 /// I7: without a policy a server consumes two segments of a partition at once; with any of them the second waits.
 #[test]
 fn a_second_consumer_is_seen_where_nobody_takes_turns() {
-    let both = |limits: server::Limits| {
+    let both = |limits: server::Limits, policy| {
         let mut host = Host::started(Server::new(limits), Mode::Pauseless);
         host.moves(0, ReplicaState::Consuming, Some(open(0)));
         host.moves(1, ReplicaState::Consuming, Some(open(2)));
-        second_consumer(&host.state)
+        second_consumer(&host.state, policy)
     };
-    assert_eq!(both(server::Limits::default()), Some(segment(1)));
     for policy in Policy::ALL {
-        assert_eq!(both(limits(policy)), None, "{}", policy.name());
+        assert_eq!(both(server::Limits::default(), policy), Some(segment(1)), "{}", policy.name());
+        assert_eq!(both(limits(policy), policy), None, "{}", policy.name());
     }
 }

@@ -4,7 +4,9 @@
 //! the README and of `docs/`; `verdicts renew PROTOCOL` runs those of one protocol and keeps the others. `verdicts check` runs them
 //! and fails if anything differs from what is committed. `verdicts compare FILE` does so with what
 //! `surehold check --format json` has written, and runs nothing. `verdicts beyond` runs what is too large for every
-//! check, one after the other with 12 GiB and ten minutes each, and writes `models/goldens/beyond.json`.
+//! check, one after the other with 12 GiB and ten minutes each, and writes `models/goldens/beyond.json`. `verdicts alone
+//! [PROTOCOL]` takes each guard of which the tables say that its removal alone is unnoticed away in every ci scope, asks
+//! everything there, and fails if something breaks after all.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,6 +30,9 @@ fn main() -> ExitCode {
     let command = std::env::args().nth(1);
     if command.as_deref() == Some("beyond") {
         return run_beyond();
+    }
+    if command.as_deref() == Some("alone") {
+        return alone(std::env::args().nth(2).as_deref());
     }
     let only = std::env::args().nth(2).filter(|_| command.as_deref() == Some("renew"));
     let rows = match only {
@@ -61,10 +66,26 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         _ => {
-            eprintln!("usage: verdicts renew [PROTOCOL]|check|compare FILE|beyond");
+            eprintln!(
+                "usage: verdicts renew [PROTOCOL]|check|compare FILE|beyond|alone [PROTOCOL]"
+            );
             ExitCode::from(2)
         }
     }
+}
+
+/// Whether what is said to be unnoticed alone is so in every ci scope.
+fn alone(only: Option<&str>) -> ExitCode {
+    let protocols = everything::protocols().into_iter();
+    let meant = protocols.filter(|protocol| only.is_none_or(|name| name == protocol.name()));
+    let runs: Vec<_> = meant.flat_map(|protocol| protocol.alone()).collect();
+    let noticed: Vec<_> =
+        run_all(runs).into_iter().filter(|row| row.verdict != "verified").collect();
+    for row in &noticed {
+        println!("{} {:?} in {}: {}", row.protocol, row.guard_removed, row.scope, row.verdict);
+    }
+    println!("{} removals are noticed though they are said not to be", noticed.len());
+    if noticed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn beyond() -> Vec<Row> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::commit::runs::Commit;
 use crate::compaction::runs::Compaction;
 use crate::rebalance::runs::Rebalance;
-use crate::runs::{AnyRun, Card, Expected, Mutant, Protocol, Run, SharedRun, Variant};
+use crate::runs::{AnyRun, Card, Expected, Mutant, Protocol, Run, SharedRun, Variant, covered_by};
 use crate::tier::Tier;
 
 /// A protocol, as the command sees it.
@@ -30,6 +30,9 @@ pub trait AnyProtocol: Sync {
     fn mutants(&self) -> Vec<(&'static [&'static str], SharedRun)>;
     /// An upstream variant in these scopes, where no verdict is documented.
     fn undocumented(&self, release: &str, is_meant: &dyn Fn(&Card) -> bool) -> Vec<SharedRun>;
+    /// Each guard of which the tables say that its removal alone is unnoticed, without it, in every ci scope: everything
+    /// is asked.
+    fn alone(&self) -> Vec<SharedRun>;
     /// The verified protocol without guards, in these scopes: what is asked is what their removal is known to
     /// break, or else everything.
     fn without(&self, guards: &[&str], is_meant: &dyn Fn(&Card) -> bool) -> Vec<SharedRun>;
@@ -109,6 +112,20 @@ impl<P: Protocol> AnyProtocol for P {
             shared(Run::<P>::asked(variant, scope, P::loss(), Expected::Open))
         };
         scopes_of::<P>(is_meant).map(asked).collect()
+    }
+
+    fn alone(&self) -> Vec<SharedRun> {
+        let is_covered = |guard: &P::Guard| !covered_by::<P>(*guard).is_empty();
+        let covered = P::guards().into_iter().filter(is_covered);
+        let all = covered.flat_map(|guard| {
+            let scopes = scopes_of::<P>(&|card| card.tier == Tier::Ci);
+            scopes.map(move |scope| {
+                let variant = Variant::Without(vec![guard]);
+                let expected = Expected::Verified;
+                shared(Run::<P> { variant, expected, ..Run::verified(scope) })
+            })
+        });
+        all.collect()
     }
 
     fn without(&self, guards: &[&str], is_meant: &dyn Fn(&Card) -> bool) -> Vec<SharedRun> {

@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use surehold::commit::Guard;
 use surehold_models::commit::ending;
-use surehold_models::commit::replay::{Replayed, replay, variants};
+use surehold_models::commit::replay::{Replayed, replay, replay_without, variants};
 use surehold_models::commit::scenario::Scenario;
 
 /// Cases, and the files that tell them.
@@ -132,6 +133,22 @@ fn the_verified_protocol_breaks_nothing_and_loses_nothing_in_any_of_them() {
         assert_eq!(outcome.settles, Some(!left), "{}", path.display());
         assert_eq!(outcome.rounds, None, "{}", path.display());
     }
+}
+
+/// R14: what goes round for ever upstream does so because the reset of a dead server ends the run, and not where each
+/// run goes on to the next segment; nor is it called a round where something else waits for its turn all the while.
+#[test]
+fn a_repair_goes_round_for_ever_only_if_a_dead_server_ends_it() {
+    let scenario = named("r14-dead-server.json");
+    let rounds =
+        |scenario: &Scenario, guards: &[Guard]| replay_without(scenario, guards).outcome.rounds;
+    let five = Some(vec!["5".to_string()]);
+    assert_eq!(rounds(&scenario, &[Guard::ObjectBeforeDone, Guard::ResetErrorOnly]), five);
+    assert_eq!(rounds(&scenario, &[Guard::ObjectBeforeDone]), None);
+    let mut starved = scenario.clone();
+    let round = starved.steps.iter_mut().find(|step| step.label == "5").expect("it is there");
+    round.moves.retain(|(text, _)| text != "C0 retries");
+    assert_eq!(rounds(&starved, &[Guard::ObjectBeforeDone, Guard::ResetErrorOnly]), None);
 }
 
 /// What #14920 was asked for: rows that #14741 loses for ever are served again.

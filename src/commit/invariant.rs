@@ -7,7 +7,8 @@ use super::object::{
     Status,
 };
 use super::server;
-use super::server::state::Work;
+use super::server::ParallelSegmentConsumptionPolicy;
+use super::server::state::{Replica, Work};
 
 /// The names of the properties, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -191,13 +192,24 @@ pub fn online_too_soon<'a>(
     online.find(|id| ideal.has(*id, ReplicaState::Online) && is_early(id))
 }
 
-/// I7: a segment of which a server reads rows, beside another segment of the partition. Whoever has stopped, and asks
-/// what to do with what it has, takes in no more.
+/// I7: a segment that a server has in hand, beside another one of the partition of which this is to be over first: its
+/// rows are read; or it is built, or a copy is brought in place of its rows, where the policy does not allow the next one
+/// to be consumed meanwhile. Whoever has stopped, and asks what to do with what it has, takes in no more.
 #[must_use]
-pub fn second_consumer(server: &server::State) -> Option<SegmentId> {
-    let consumes = |work: Work| matches!(work, Work::Consuming(_) | Work::Catching(_));
+pub fn second_consumer(
+    server: &server::State,
+    policy: ParallelSegmentConsumptionPolicy,
+) -> Option<SegmentId> {
+    let consumes = |replica: &Replica| match replica.work {
+        Work::Consuming(_) | Work::Catching(_) => true,
+        Work::Building { .. } => !policy.is_allowed_during_build(),
+        Work::Looking(_) | Work::Fetching(_) => {
+            replica.memory.is_some() && !policy.is_allowed_during_download()
+        }
+        _ => false,
+    };
     let mut last: Option<PartitionId> = None;
-    for (id, _) in server.replicas().filter(|(_, replica)| consumes(replica.work)) {
+    for (id, _) in server.replicas().filter(|(_, replica)| consumes(replica)) {
         if last == Some(id.partition) {
             return Some(id);
         }

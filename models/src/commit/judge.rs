@@ -66,11 +66,9 @@ impl<V: Guards<Guard>> Model<V> {
 
     /// Who consumes out of turn, where replicas take turns.
     fn judge_consumers(&self, world: &World, found: &mut Vec<Broken>) {
-        if self.scope.consumption.is_none() {
-            return;
-        }
+        let Some(policy) = self.scope.consumption else { return };
         for (at, node) in world.servers.iter().enumerate() {
-            let second = node.role.as_ref().and_then(|role| second_consumer(role));
+            let second = node.role.as_ref().and_then(|role| second_consumer(role, policy));
             found.extend(second.map(|id| Broken::SecondConsumer(id, at as u16)));
         }
     }

@@ -1,7 +1,8 @@
 //! The cases and holes that a guard has to answer, each with the removal that shows it.
 //!
 //! Which removal shows the failure that a case tells, and not some other one that the same guard prevents, is named by
-//! hand: it is a row of [`verdicts::mutants`].
+//! hand: it is a row of [`verdicts::mutants`]. Where the shortest path there is not the case's own, or begins before what
+//! the case tells, the key says so.
 
 use surehold::commit::Guard;
 use surehold::commit::invariant::Property;
@@ -42,7 +43,7 @@ use Guard::{
 };
 use Property::{
     Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd, OneHead as OneHeadKept,
-    PermitsOfBuilds, Recoverable, RightObject, Served,
+    PermitsOfBuilds, Recoverable, RightObject, Served, WholeRows,
 };
 
 /// All of them.
@@ -66,14 +67,14 @@ pub const KEYS: [Key; 30] = [
         &[NoAgeRefusal, RetryCommitting],
         "sane-slow",
         Recoverable,
-        "The end of a commit is refused for the age of its record, and the segment stays committing.",
+        "The end of a commit is refused for the age of its record, and the segment stays committing. (The path ends where that has become inevitable: the record is old.)",
     ),
     key(
         "C5",
         &[ObjectBeforeDone],
         "blocking-dead",
         Served,
-        "A segment is done and ONLINE while its only copy is on a server, and the others can bring it from nowhere.",
+        "A segment is done and ONLINE while its only copy is on a server, and the others can bring it from nowhere. (Here that server stays away; in the case it lives, and the view is behind, which is not in this world.)",
     ),
     key(
         "C6",
@@ -87,7 +88,7 @@ pub const KEYS: [Key; 30] = [
         &[ListedOnly, OneHead],
         "two-names-leader",
         OneHeadKept,
-        "The old leader and the new one create the next segment under two names, and both are listed.",
+        "A commit and a validator, of the new leader in the case and of the same one in the shortest path, create the next segment under two names, and both are listed.",
     ),
     key(
         "C9",
@@ -184,8 +185,8 @@ pub const KEYS: [Key; 30] = [
         "R9",
         &[WholeRange],
         "expiry",
-        OneEnd,
-        "Rows that the stream has no more are passed over in silence.",
+        WholeRows,
+        "A segment is read again, rows that the stream has no more are passed over in silence, and it is done.",
     ),
     key(
         "R10",

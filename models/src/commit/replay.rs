@@ -79,6 +79,15 @@ pub fn replay(scenario: &Scenario, variant: &str) -> Option<Replayed> {
     Some(stage.end(scenario, variant))
 }
 
+/// Replays a scenario against the verified protocol without these guards.
+#[must_use]
+pub fn replay_without(scenario: &Scenario, guards: &[Guard]) -> Replayed {
+    let guards = Weakened::without(guards.iter().copied());
+    let controller = Controller::weakened(controller::Limits::default(), guards.clone());
+    let server = Server::weakened(server_limits(scenario), guards);
+    Stage::played(controller, server, Minion::Any, scenario).end(scenario, "weakened")
+}
+
 fn server_limits(scenario: &Scenario) -> server::Limits {
     let usual = server::Limits::default();
     server::Limits {

@@ -47,7 +47,8 @@ impl Round {
     }
 }
 
-/// A task that has its turn has it, whichever server it picks among equals.
+/// A task that has its turn has it. Which server it picks among equals is its own chance, and no question of who has turns:
+/// a round whose end depends on that would not be endless.
 fn whoever_is_picked(action: Action) -> Action {
     match action {
         Action::Begin(at, task, _) => Action::Begin(at, task, 0),

@@ -31,7 +31,7 @@ pub fn upstream() -> Vec<Run> {
     };
     use Release::{Aug2026, Pr14741, Pr14920};
     type Row = (Release, &'static str, Property);
-    let broken: [Row; 48] = [
+    let broken: [Row; 47] = [
         (Pr14741, "sane-server-crash", Served),
         (Pr14741, "sane-failed-upload", Served),
         (Pr14741, "sane-slow", Recoverable),
@@ -76,7 +76,6 @@ pub fn upstream() -> Vec<Run> {
         // R9, told to KEEP what they have: checksums are compared on the way to ONLINE alone (#18895).
         (Aug2026, "sane-blocking-expiry", Served),
         (Aug2026, "sane-retention", Chain),
-        (Aug2026, "sane-never-builds", Recoverable),
         (Aug2026, "sane-never-builds", Served),
         (Aug2026, "sane-failed-prompt", CopyKept),
         (Aug2026, "sane-broken-reset", Chain),
@@ -123,10 +122,10 @@ pub fn mutants() -> Vec<Mutant> {
     use Property::{
         Chain, CopyKept, EndBeforeOnline, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
         OneHead as OneHeadKept, OwnFailure, PermitsOfBuilds, Recoverable, RightObject, Served,
-        TrueLoss,
+        TrueLoss, WholeRows,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 44] = [
+    let noticed: [Row; 47] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
@@ -141,6 +140,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["C5"], &[AskAgain], "blocking-failed-build", Recoverable),
         (&["C5"], &[AskAgain], "back-elsewhere", Recoverable),
         (&["R9"], &[WholeRange], "expiry", OneEnd),
+        (&["R9"], &[WholeRange], "expiry", WholeRows),
         (&["R9"], &[GapByAll], "expiry", TrueLoss),
         (&["R9"], &[GapByAll], "part-kept", TrueLoss),
         (&["R9"], &[OwnRows], "part-kept", Recoverable),
@@ -157,6 +157,8 @@ pub fn mutants() -> Vec<Mutant> {
         (&["N8"], &[ReadAgain], "blocking-read-fails", Recoverable),
         (&["N6"], &[EndGivenUp], "broken-reset", Chain),
         (&["N6"], &[EndGivenUp], "broken-leader", Chain),
+        (&["R1", "C9"], &[NoCleanUp], "write-fails", ListedHasRecord),
+        (&["R4"], &[MatchRange], "failed-expiry", OneEnd),
         (&["R2"], &[NoCleanUp, DoneAgain], "reply-lost", ListedHasRecord),
         (&["R1"], &[NoCleanUp, NoAgeRefusal], "sane-slow", ListedHasRecord),
         (&["C4"], &[NoAgeRefusal, RetryCommitting], "sane-slow", Recoverable),
