@@ -736,3 +736,29 @@ fn what_is_online_before_its_end_is_written_is_seen() {
     assert_eq!(too_soon(Some(done), true), None);
     assert_eq!(too_soon(None, true), None, "that is I9");
 }
+
+/// A stream never goes back: a row that was read already is no answer, and nothing is lost or read twice by it.
+#[test]
+fn a_row_that_cannot_be_the_next_is_refused() {
+    let server = Server::new(server::Limits::default());
+    let durable =
+        server::Durable { server: S0, incarnation: 0, mode: Mode::Pauseless, disk: Table::new() };
+    let mut state = server.recover(durable);
+    let mut ask = |event: ServerEvent| {
+        let step = server.step(&state, event)?;
+        state = step.state;
+        Ok(step.effects.last().map(|issued| issued.id).expect("it asks for more"))
+    };
+    let read = ask(ServerEvent::Transition(segment(0), ReplicaState::Consuming)).expect("taken");
+    let outcome = |id, outcome| ServerEvent::Outcome { id, outcome };
+    let fetch = ask(outcome(read, ServerOutcome::Record(Some(open())))).expect("taken");
+    for offset in [99, 0, u64::MAX] {
+        let refused = ask(outcome(fetch, ServerOutcome::Row(offset)));
+        assert_eq!(refused, Err(Refusal::UnfitOutcome(fetch)), "{offset}");
+    }
+    let next = ask(outcome(fetch, ServerOutcome::Row(103))).expect("rows 100 to 102 are missing");
+    assert!(ask(outcome(next, ServerOutcome::Row(103))).is_err());
+    let memory = state.replica(segment(0)).and_then(|replica| replica.memory.clone());
+    let missing = vec![Range { start: 100, end: 103 }];
+    assert_eq!(memory, Some(Rows { range: Range { start: 100, end: 104 }, missing }));
+}

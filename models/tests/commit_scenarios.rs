@@ -147,7 +147,7 @@ fn a_repair_goes_round_for_ever_only_if_a_dead_server_ends_it() {
     assert_eq!(rounds(&scenario, &[Guard::ObjectBeforeDone]), None);
     let mut starved = scenario.clone();
     let round = starved.steps.iter_mut().find(|step| step.label == "5").expect("it is there");
-    round.moves.retain(|(text, _)| text != "C0 retries");
+    round.moves.retain(|(text, _)| text != "C0 repairs picking S1");
     assert_eq!(rounds(&starved, &[Guard::ObjectBeforeDone, Guard::ResetErrorOnly]), None);
 }
 

@@ -170,7 +170,8 @@ pub enum ServerOutcome {
     Record(Option<Record>),
     /// The external view.
     View(View),
-    /// The row at this offset is the next one.
+    /// The row at this offset is the next one: not before what was asked for, and less than 2^64 - 1. Another one does not
+    /// fit.
     Row(Offset),
     /// The offset is there no more: the stream begins at `first` and ends before `end`.
     Expired {

@@ -555,7 +555,8 @@ impl<V: Guards<Guard>> Stage<V> {
     /// A task begins. Of the choices among equals, the one that leads where it is to come is made.
     fn begin(&mut self, at: u8, task: Task, until: Option<Until>, manner: Manner) -> Made {
         let mut first = None;
-        for pick in 0..self.world.servers.len() as u8 {
+        let servers = 0..self.world.servers.len() as u8;
+        for pick in servers.filter(|pick| manner.pick.is_none_or(|picked| picked == *pick)) {
             let mut stage = self.clone();
             let begun = stage.take(Action::Begin(at, task, pick));
             let made = begun.and_then(|()| stage.go_on(at, Owed::Chore(task), until, manner));

@@ -32,26 +32,17 @@ impl Round {
         let mut actions = Vec::new();
         model.enabled(world, &mut actions);
         actions.retain(|action| !model.is_fault(world, action));
-        let now: Vec<_> = actions.into_iter().map(whoever_is_picked).collect();
         match &mut self.open {
-            Some(open) => open.retain(|action| now.contains(action)),
-            None => self.open = Some(now),
+            Some(open) => open.retain(|action| actions.contains(action)),
+            None => self.open = Some(actions),
         }
-        self.taken.push(whoever_is_picked(action));
+        self.taken.push(action);
     }
 
-    /// Whether it ends where it began, and nothing waits for its turn all the while: a fair run may repeat it for ever.
+    /// Whether it ends where it began, and nothing waits for its turn all the while, a task that begins with one server and
+    /// the same task with another being two things: a fair run may repeat it for ever.
     pub(super) fn is_endless(&self, world: &World) -> bool {
         let has_turn = |action: &Action| self.taken.contains(action);
         self.from == *world && self.open.as_ref().is_some_and(|open| open.iter().all(has_turn))
-    }
-}
-
-/// A task that has its turn has it. Which server it picks among equals is its own chance, and no question of who has turns:
-/// a round whose end depends on that would not be endless.
-fn whoever_is_picked(action: Action) -> Action {
-    match action {
-        Action::Begin(at, task, _) => Action::Begin(at, task, 0),
-        other => other,
     }
 }

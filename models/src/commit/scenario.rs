@@ -238,6 +238,9 @@ pub struct Manner {
     pub without_reply: bool,
     /// `for COMMIT`: that is the answer; any other one stops it.
     pub heard: Option<&'static str>,
+    /// `picking S1`: the server that a task begins with among equals. Otherwise the first one that leads where the move is
+    /// to come.
+    pub pick: Option<u8>,
 }
 
 /// The answers that a move can be made for; below, those to the completion of a segment that was read again.
@@ -735,6 +738,10 @@ fn manner(words: &[&str], of_controller: bool) -> Option<Manner> {
             }
             ["without", "reply", rest @ ..] if of_controller => {
                 manner.without_reply = true;
+                rest
+            }
+            ["picking", who, rest @ ..] if of_controller => {
+                manner.pick = Some(server(who)?);
                 rest
             }
             ["for", answer, rest @ ..] => {

@@ -118,7 +118,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             }
             (JobStage::Reading, outcome @ (Outcome::Row(_) | Outcome::Expired { .. })) => {
                 let whole = self.judge.keeps(Guard::WholeRange);
-                take_row(&mut rows, &outcome, Some(end), whole);
+                take_row(&mut rows, &outcome, Some(end), whole)?;
                 self.read_on(segment, rows, end);
             }
             (JobStage::Building, Outcome::Built { crc, attempt }) => {

@@ -109,7 +109,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     ) -> Option<()> {
         match (work, outcome) {
             (Work::Catching(end), outcome @ (Outcome::Row(_) | Outcome::Expired { .. })) => {
-                self.take(segment, &outcome, Some(end));
+                self.take(segment, &outcome, Some(end))?;
                 self.caught(segment, end);
             }
             (Work::Waiting, Outcome::Record(Some(record))) => self.bring(segment, &record),

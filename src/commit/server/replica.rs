@@ -129,7 +129,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         };
         match until {
             Some(until) if end >= until => self.report(segment, None),
-            None if end - start >= replica.row_limit => {
+            None if end.saturating_sub(start) >= replica.row_limit => {
                 self.report(segment, Some(Reason::RowLimit));
             }
             Some(_) | None => {
@@ -155,10 +155,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         segment: SegmentId,
         outcome: &Outcome,
         until: Option<u64>,
-    ) -> bool {
+    ) -> Option<()> {
         let whole = self.judge.keeps(Guard::WholeRange);
         let rows = self.state.replicas.get_mut(&segment).and_then(|r| r.memory.as_mut());
-        rows.is_some_and(|rows| take_row(rows, outcome, until, whole))
+        take_row(rows?, outcome, until, whole)
     }
 
     pub(super) fn stop(&mut self, segment: SegmentId, reason: Reason) -> Result<(), Refusal> {
@@ -230,12 +230,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
             (Work::Acquiring, Outcome::Record(record)) => self.open(segment, record),
             (Work::Acquiring, Outcome::Failed | Outcome::Unknown) => self.acquire(segment),
             (Work::Consuming(until), outcome) => {
-                let fits = matches!(
-                    outcome,
-                    Outcome::Row(_) | Outcome::Expired { .. } | Outcome::Failed | Outcome::Unknown
-                );
-                fits.then_some(())?;
-                self.take(segment, &outcome, until);
+                if !matches!(outcome, Outcome::Failed | Outcome::Unknown) {
+                    self.take(segment, &outcome, until)?;
+                }
                 self.consume(segment, until);
             }
             (Work::Reporting(reason), Outcome::Answered(answer)) => {
@@ -455,7 +452,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     }
 }
 
-/// Adds what the stream gave. Whether anything came.
+/// Adds what the stream gave. `None` if that is no row, or one that cannot be the next: of an offset that was read
+/// already, or after which no other one can come.
 ///
 /// Upstream's client goes on at the end of the stream where an offset is there no more, and does not see that rows
 /// are missing (dossier 10); the verified server goes on at the first that is there, and knows.
@@ -464,15 +462,16 @@ pub(super) fn take_row(
     outcome: &Outcome,
     until: Option<u64>,
     whole: bool,
-) -> bool {
+) -> Option<()> {
     let until = until.unwrap_or(u64::MAX);
     match outcome {
+        Outcome::Row(offset) if *offset < rows.range.end || *offset == u64::MAX => return None,
         Outcome::Row(offset) if *offset < until => rows.read(*offset),
         Outcome::Row(_) => rows.skip_to(until),
         Outcome::Expired { first, end } => {
             rows.skip_to(if whole { *first } else { *end }.min(until));
         }
-        _ => return false,
+        _ => return None,
     }
-    true
+    Some(())
 }
