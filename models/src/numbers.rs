@@ -89,8 +89,9 @@ mod tests {
         numbers.note(&(7_u8, [300_u64]));
         let mut met = std::collections::BTreeSet::new();
         for seed in 0..20_000_u32 {
-            let input: Vec<u8> =
-                (1..9_u32).map(|at| (seed.wrapping_mul(at * 0x9e37_79b9) >> 20) as u8).collect();
+            let input: Vec<u8> = (1..9_u32)
+                .map(|at| (seed.wrapping_mul(at.wrapping_mul(0x9e37_79b9)) >> 20) as u8)
+                .collect();
             let (a, b, c) = numbers.put_into(
                 (10_u8, (20_u32, String::new()), Some(30_u64)),
                 &mut Unstructured::new(&input),
