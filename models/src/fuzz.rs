@@ -82,6 +82,8 @@ use crate::compaction::scope::{Faults, Goal, Operation, Scope, Upload};
 use crate::compaction::scopes;
 use crate::compaction::tale::{Line, Tale};
 use crate::compaction::world::{Store, Visit};
+use crate::shrink::{Story, fewest, single};
+use crate::walk::{header_of, kind_of};
 
 /// How many bytes choose the world.
 pub const HEADER: usize = 7;
@@ -162,9 +164,21 @@ pub struct Finding {
     /// that partition of the other plan. Druid #18764: the drop of the copy that stood for the one
     /// dropped last was acknowledged between the run's readings of inventory and queues.
     pub shows: Option<&'static str>,
+    /// An input that shows the same by single events, if it was asked for and there is one.
+    pub(crate) by_single_events: Option<Vec<u8>>,
 }
 
 impl Finding {
+    /// How many events lead to what is broken. Where that is that the goal is not reached, the way on is not counted.
+    #[must_use]
+    pub fn way(&self) -> usize {
+        self.fair_after.filter(|_| self.is_stuck()).unwrap_or(self.events())
+    }
+
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.property == Property::Recoverable.name()
+    }
+
     /// How many events it takes.
     #[must_use]
     pub fn events(&self) -> usize {
@@ -202,15 +216,24 @@ impl fmt::Display for Finding {
 ///
 /// The first violation, with its timeline.
 pub fn compaction_ops(variant: &FuzzVariant, data: &[u8]) -> Result<Walked, Box<Finding>> {
+    run(variant, data, None)
+}
+
+/// An input that shows the same by single events, as few as could be left after so many tries. `None` if this one
+/// shows nothing, or single events do not.
+#[must_use]
+pub fn compaction_events(variant: &FuzzVariant, data: &[u8], tries: usize) -> Option<Vec<u8>> {
+    run(variant, data, Some(tries)).err()?.by_single_events
+}
+
+fn run(variant: &FuzzVariant, data: &[u8], tries: Option<usize>) -> Result<Walked, Box<Finding>> {
     match variant {
-        FuzzVariant::Verified => walk(&Ours(Verified), &world_of(data, false), data, true),
+        FuzzVariant::Verified => walk(&Ours(Verified), data, true, tries),
         FuzzVariant::Without(guards) => {
             let fleet = Ours(Weakened::without(guards.iter().copied()));
-            walk(&fleet, &world_of(data, false), data, true)
+            walk(&fleet, data, true, tries)
         }
-        FuzzVariant::Upstream(release) => {
-            walk(&Cortex(*release), &world_of(data, true), data, false)
-        }
+        FuzzVariant::Upstream(release) => walk(&Cortex(*release), data, false, tries),
     }
 }
 
@@ -296,23 +319,80 @@ fn counters() -> Arc<Coverage> {
 
 fn walk<F: Fleet>(
     fleet: &F,
-    scope: &Scope,
     data: &[u8],
     is_ours: bool,
+    tries: Option<usize>,
 ) -> Result<Walked, Box<Finding>> {
-    let mut model = Model::new(fleet, scope);
-    model.reduce = !is_set_first(data, 4);
-    model.coverage = Some(counters());
-    if !is_ours {
-        model.judged = vec![Property::NoSampleLost];
-    }
-    let mut walk = Walk::new(&model, !is_set_first(data, 7));
+    let model_of = |data: &[u8]| {
+        let mut model = Model::new(fleet, &world_of(data, !is_ours));
+        model.reduce = !is_set_first(data, 4);
+        model.coverage = Some(counters());
+        if !is_ours {
+            model.judged = vec![Property::NoSampleLost];
+        }
+        model
+    };
+    let model = model_of(data);
+    let mut walk = Walk::begun(&model, data, is_ours);
     let done = walk.operate(data.get(HEADER..).unwrap_or_default());
-    let done = done.and_then(|()| if is_ours { walk.reach_the_goal() } else { Ok(()) });
-    match done {
-        Ok(()) => Ok(Walked::of(walk.taken.len(), walk.fair_after)),
-        Err(breach) => Err(Box::new(walk.tell(&breach))),
+    let done = done.and_then(|()| walk.end());
+    let Err(breach) = done else { return Ok(Walked::of(walk.taken.len(), walk.fair_after)) };
+    let mut finding = Box::new(walk.tell(&breach));
+    let header = header_of::<HEADER>(data).to_vec();
+    finding.by_single_events =
+        tries.and_then(|tries| by_single_events(&model_of, &walk, &finding, header, tries));
+    Err(finding)
+}
+
+/// The same finding by single operations, with as few events as can be left. `None` if those do not show it, or are more
+/// than are read.
+fn by_single_events<F: Fleet>(
+    model_of: &impl Fn(&[u8]) -> Model<F>,
+    walk: &Walk<'_, F>,
+    finding: &Finding,
+    header: Vec<u8>,
+    tries: usize,
+) -> Option<Vec<u8>> {
+    let is_ours = walk.is_ours;
+    let replay = |story: &Story<String>| {
+        let model = model_of(&story.header);
+        shown(Walk::begun(&model, &story.header, is_ours), &story.events, finding)
+    };
+    let story = Story { header, events: walk.named() };
+    let story = fewest(story, tries, |story| replay(story).map(|(events, _)| events))?;
+    let (events, operations) = replay(&story)?;
+    (events.len() <= MAX_OPERATIONS).then(|| [story.header, operations].concat())
+}
+
+/// Which of some events happen until the same is found, and the operations that choose them.
+fn shown<F: Fleet>(
+    mut walk: Walk<'_, F>,
+    events: &[String],
+    finding: &Finding,
+) -> Option<(Vec<String>, Vec<u8>)> {
+    let (mut happened, mut operations) = (Vec::new(), Vec::new());
+    let mut breach = None;
+    for event in events {
+        let enabled = walk.enabled();
+        let named = enabled.iter().enumerate();
+        let mut named = named.filter(|(_, action)| walk.name_of(&walk.world, action) == *event);
+        let Some((place, action)) = named.next() else { continue };
+        happened.push(event.clone());
+        operations.extend(single(place));
+        breach = walk.take(*action).err();
+        if breach.is_some() {
+            break;
+        }
     }
+    // What else is broken at the end shows among the events: they are those of the ending too.
+    let is_of_the_end = finding.is_stuck();
+    if breach.is_none() && is_of_the_end {
+        breach = walk.end().err();
+    }
+    let breach = breach?;
+    let found = walk.tell(&breach);
+    let is_same = found.property == finding.property && found.shows == finding.shows;
+    is_same.then_some((happened, operations))
 }
 
 /// What is broken.
@@ -374,14 +454,16 @@ struct Walk<'m, F: Fleet> {
     last: Vec<Option<u16>>,
     /// Whether some events are taken twice, and must give the same world.
     twice: bool,
+    is_ours: bool,
     fair_after: Option<usize>,
 }
 
 impl<'m, F: Fleet> Walk<'m, F> {
-    fn new(model: &'m Model<F>, twice: bool) -> Self {
+    fn begun(model: &'m Model<F>, data: &[u8], is_ours: bool) -> Self {
         let world = model.start();
         let last = vec![None; world.processes.len()];
-        Self { model, world, taken: Vec::new(), last, twice, fair_after: None }
+        let twice = !is_set_first(data, 7);
+        Self { model, world, taken: Vec::new(), last, twice, is_ours, fair_after: None }
     }
 
     /// What can happen now.
@@ -433,6 +515,32 @@ impl<'m, F: Fleet> Walk<'m, F> {
             }
         }
         Ok(())
+    }
+
+    /// What is asked at the end.
+    fn end(&mut self) -> Result<(), Breach> {
+        if self.is_ours { self.reach_the_goal() } else { Ok(()) }
+    }
+
+    /// What happened, each by a name that stays the same when something else is left out: not by an effect's number.
+    fn named(&self) -> Vec<String> {
+        let mut world = self.model.start();
+        let mut names = Vec::new();
+        for action in &self.taken {
+            names.push(self.name_of(&world, action));
+            let next = self.model.apply(&world, *action, &mut Tale::untold());
+            world = next.unwrap_or(world);
+        }
+        names
+    }
+
+    fn name_of(&self, world: &WorldOf<F>, action: &Action) -> String {
+        match (self.effect_of(world, *action), action) {
+            (Some(effect), Action::Run { process, fate, choice, .. }) => {
+                format!("{process} {fate:?} {choice:?} {}", kind_of(effect))
+            }
+            _ => format!("{action:?}"),
+        }
     }
 
     fn processes(&self) -> u8 {
@@ -618,6 +726,7 @@ impl<'m, F: Fleet> Walk<'m, F> {
             fair_after: self.fair_after,
             ending: ending::of(self.model, &self.world),
             shows: shows_7075.then_some("#7075"),
+            by_single_events: None,
         }
     }
 

@@ -66,6 +66,117 @@ pub fn shrink(
     }
 }
 
+/// Up to how many events each pair of them is left out at once.
+const FEW: usize = 64;
+
+/// What shows something: the bytes that choose the world, and events in it.
+#[derive(Clone)]
+pub(crate) struct Story<A> {
+    pub(crate) header: Vec<u8>,
+    pub(crate) events: Vec<A>,
+}
+
+/// Leaves out events, and makes the world simpler, as long as what is left still shows the same. `shown` says which of
+/// the events it is given happen up to there. At most so many stories are tried.
+pub(crate) fn fewest<A: Clone>(
+    mut story: Story<A>,
+    most: usize,
+    shown: impl Fn(&Story<A>) -> Option<Vec<A>>,
+) -> Option<Story<A>> {
+    story.events = shown(&story)?;
+    let mut fewest = Fewest { best: story, shown, left: most };
+    loop {
+        let before = fewest.size();
+        fewest.leave_out_runs();
+        fewest.leave_out_pairs();
+        fewest.simplify_world();
+        if fewest.size() == before || fewest.left == 0 {
+            return Some(fewest.best);
+        }
+    }
+}
+
+struct Fewest<A, S> {
+    best: Story<A>,
+    shown: S,
+    left: usize,
+}
+
+impl<A: Clone, S: Fn(&Story<A>) -> Option<Vec<A>>> Fewest<A, S> {
+    fn size(&self) -> (usize, u64) {
+        size(&self.best)
+    }
+
+    /// Takes a story if it shows the same and is smaller.
+    fn offer(&mut self, mut story: Story<A>) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        let Some(events) = (self.shown)(&story) else { return false };
+        story.events = events;
+        let is_smaller = size(&story) < self.size();
+        if is_smaller {
+            self.best = story;
+        }
+        is_smaller
+    }
+
+    /// Halves first, single ones last.
+    fn leave_out_runs(&mut self) {
+        let mut count = self.best.events.len().div_ceil(2);
+        while count > 0 {
+            let mut from = 0;
+            while from < self.best.events.len() {
+                let mut story = self.best.clone();
+                story.events.drain(from..(from + count).min(story.events.len()));
+                if !self.offer(story) {
+                    from += count;
+                }
+            }
+            count /= 2;
+        }
+    }
+
+    /// Such as a crash, and the way back from it.
+    fn leave_out_pairs(&mut self) {
+        let mut one = 0;
+        while one < self.best.events.len() && self.best.events.len() <= FEW {
+            let mut other = one + 1;
+            while other < self.best.events.len() {
+                let mut story = self.best.clone();
+                story.events.remove(other);
+                story.events.remove(one);
+                if !self.offer(story) {
+                    other += 1;
+                }
+            }
+            one += 1;
+        }
+    }
+
+    fn simplify_world(&mut self) {
+        for at in 0..self.best.header.len() {
+            let byte = self.best.header[at];
+            let fewer = (0..8).map(|bit| byte & !(1 << bit));
+            for simpler in std::iter::once(0).chain(fewer).filter(|simpler| *simpler < byte) {
+                let mut story = self.best.clone();
+                story.header[at] = story.header[at].min(simpler) & simpler;
+                self.offer(story);
+            }
+        }
+    }
+}
+
+fn size<A>(story: &Story<A>) -> (usize, u64) {
+    (story.events.len(), story.header.iter().map(|byte| u64::from(*byte)).sum())
+}
+
+/// An operation of each target: one event of all that can happen, by its place among them.
+pub(crate) fn single(place: usize) -> [u8; 2] {
+    [((place >> 8) << 3) as u8, place as u8]
+}
+
 fn size_of(events: usize, data: &[u8]) -> Size {
     (events, data.len(), data.iter().map(|byte| u64::from(*byte)).sum())
 }
@@ -134,7 +245,7 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shape, shrink};
+    use super::{Shape, Story, shrink};
 
     const SHAPE: Shape = Shape { header: 2, operation: 2, operations: 8 };
 
@@ -152,6 +263,25 @@ mod tests {
         let data = [9, 5, 1, 1, 7, 3, 2, 2, 7, 8, 9, 250, 4, 4];
         let shrunk = shrink(SHAPE, &data, 1000, &shows).expect("it shows it");
         assert_eq!((shrunk.data, shrunk.events), (vec![0, 1, 7, 0, 9, 0], 3));
+    }
+
+    /// It takes a 3 and, somewhere behind it, a 4; what comes after that does not happen.
+    #[test]
+    fn events_that_are_not_needed_are_left_out() {
+        let shown = |events: &[u8]| {
+            let three = events.iter().position(|event| *event == 3)?;
+            let four = events.iter().skip(three).position(|event| *event == 4)?;
+            Some(events[..=three + four].to_vec())
+        };
+        let fewest = |events: &[u8]| {
+            let story = Story { header: vec![7], events: events.to_vec() };
+            // The world has to be odd.
+            let shown =
+                |story: &Story<u8>| shown(&story.events).filter(|_| story.header[0] % 2 == 1);
+            super::fewest(story, 1000, shown).map(|story| (story.header, story.events))
+        };
+        assert_eq!(fewest(&[1, 4, 3, 2, 2, 3, 5, 4, 6, 3, 4]), Some((vec![1], vec![3, 4])));
+        assert_eq!(fewest(&[4, 3]), None);
     }
 
     #[test]

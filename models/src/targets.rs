@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use crate::fuzz::{Finding, Walked};
-use crate::shrink::Shape;
+use crate::shrink::{Shape, Shrunk, shrink};
 use crate::{commit, fuzz, rebalance};
 
 /// Random walks of one protocol.
@@ -17,10 +17,14 @@ pub struct Target {
     /// How its bytes are read.
     pub shape: Shape,
     walker: fn(&Subject) -> Result<Walker, Unknown>,
+    by_events: fn(&Subject) -> Result<ByEvents, Unknown>,
 }
 
 /// Walks of one variant, as the bytes say.
 pub type Walker = Box<dyn Fn(&[u8]) -> Result<Walked, Box<Finding>> + Send + Sync>;
+
+/// An input that shows the same by single events, as few as could be left after so many tries, if there is one.
+pub type ByEvents = Box<dyn Fn(&[u8], usize) -> Option<Vec<u8>>>;
 
 /// Who walks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +80,8 @@ impl Target {
             name: "compaction_ops",
             protocol: "compaction",
             shape: Shape { header: fuzz::HEADER, operation: 2, operations: fuzz::MAX_OPERATIONS },
-            walker: compaction_walker,
+            walker: of_compaction::walker,
+            by_events: of_compaction::by_events,
         },
         Self {
             name: "rebalance_ops",
@@ -86,7 +91,8 @@ impl Target {
                 operation: 2,
                 operations: rebalance::fuzz::MAX_OPERATIONS,
             },
-            walker: rebalance_walker,
+            walker: of_rebalance::walker,
+            by_events: of_rebalance::by_events,
         },
         Self {
             name: "commit_ops",
@@ -96,7 +102,8 @@ impl Target {
                 operation: 2,
                 operations: commit::fuzz::MAX_OPERATIONS,
             },
-            walker: commit_walker,
+            walker: of_commit::walker,
+            by_events: of_commit::by_events,
         },
     ];
 
@@ -124,6 +131,36 @@ impl Target {
             return Err(Unknown(format!("{variant} has no guards that could be taken away")));
         }
         (self.walker)(subject)
+    }
+
+    /// Makes what an input shows shorter, as long as the same property is broken, by the same race where races are told
+    /// apart: by leaving out bytes, then events, then bytes again. Each time at most so many inputs are tried. `None` if
+    /// the input shows nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Target::walker`].
+    pub fn shrink(
+        &self,
+        subject: &Subject,
+        data: &[u8],
+        tries: usize,
+    ) -> Result<Option<Shrunk>, Unknown> {
+        let (walk, by_events) = (self.walker(subject)?, (self.by_events)(subject)?);
+        let Err(first) = walk(data) else { return Ok(None) };
+        let way = |data: &[u8]| {
+            let found = walk(data).err()?;
+            (found.property == first.property && found.shows == first.shows).then(|| found.way())
+        };
+        let shorter = |data: &[u8]| shrink(self.shape, data, tries, &way);
+        let Some(by_bytes) = shorter(data) else { return Ok(None) };
+        let single = by_events(&by_bytes.data, tries).and_then(|data| shorter(&data));
+        let tried = by_bytes.tried + single.as_ref().map_or(0, |shrunk| shrunk.tried);
+        let best = match single {
+            Some(single) if single.events <= by_bytes.events => single,
+            _ => by_bytes,
+        };
+        Ok(Some(Shrunk { tried, ..best }))
     }
 }
 
@@ -170,22 +207,43 @@ fn guards<G: Copy>(
 }
 
 /// What the three have in common but for their types.
-macro_rules! walker {
-    ($name:ident, $module:path, $guard:path, $walk:ident) => {
-        fn $name(subject: &Subject) -> Result<Walker, Unknown> {
+macro_rules! walks {
+    ($name:ident, $module:path, $guard:path, $walk:ident, $events:ident) => {
+        mod $name {
             use $guard as Guard;
-            use $module::{FuzzVariant, $walk};
-            let variant = match subject.without.as_slice() {
-                [] => {
-                    FuzzVariant::from_name(&subject.variant).ok_or_else(|| no_variant(subject))?
+            use $module::{FuzzVariant, $events, $walk};
+
+            use super::{ByEvents, Subject, Unknown, Walker, guards, no_variant};
+
+            fn variant(subject: &Subject) -> Result<FuzzVariant, Unknown> {
+                match subject.without.as_slice() {
+                    [] => {
+                        let named = FuzzVariant::from_name(&subject.variant);
+                        named.ok_or_else(|| no_variant(subject))
+                    }
+                    wanted => Ok(FuzzVariant::Without(guards(&Guard::ALL, Guard::name, wanted)?)),
                 }
-                wanted => FuzzVariant::Without(guards(&Guard::ALL, Guard::name, wanted)?),
-            };
-            Ok(Box::new(move |data| $walk(&variant, data)))
+            }
+
+            pub(super) fn walker(subject: &Subject) -> Result<Walker, Unknown> {
+                let variant = variant(subject)?;
+                Ok(Box::new(move |data| $walk(&variant, data)))
+            }
+
+            pub(super) fn by_events(subject: &Subject) -> Result<ByEvents, Unknown> {
+                let variant = variant(subject)?;
+                Ok(Box::new(move |data, tries| $events(&variant, data, tries)))
+            }
         }
     };
 }
 
-walker!(compaction_walker, crate::fuzz, surehold::compaction::Guard, compaction_ops);
-walker!(rebalance_walker, rebalance::fuzz, surehold::rebalance::Guard, rebalance_ops);
-walker!(commit_walker, commit::fuzz, surehold::commit::Guard, commit_ops);
+walks!(of_compaction, crate::fuzz, surehold::compaction::Guard, compaction_ops, compaction_events);
+walks!(
+    of_rebalance,
+    crate::rebalance::fuzz,
+    surehold::rebalance::Guard,
+    rebalance_ops,
+    rebalance_events
+);
+walks!(of_commit, crate::commit::fuzz, surehold::commit::Guard, commit_ops, commit_events);

@@ -1,6 +1,7 @@
 //! What walks that are read from bytes have in common: choosing, and looking at states closely.
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 
 use serde::Serialize;
@@ -13,6 +14,16 @@ const COMPARED: usize = 4;
 pub(crate) fn bits(data: &[u8], at: usize, from: u32, count: u32) -> u8 {
     let byte = u32::from(data.get(at).copied().unwrap_or(0));
     ((byte >> from) & ((1 << count) - 1)) as u8
+}
+
+/// What an effect does, without whatever it names by number.
+pub(crate) fn kind_of<E: Debug>(effect: &E) -> String {
+    format!("{effect:?}").chars().take_while(|c| !c.is_ascii_digit() && *c != '{').collect()
+}
+
+/// The bytes that choose the world; those that are missing are zero.
+pub(crate) fn header_of<const N: usize>(data: &[u8]) -> [u8; N] {
+    std::array::from_fn(|at| data.get(at).copied().unwrap_or(0))
 }
 
 pub(crate) fn is_set(data: &[u8], at: usize, bit: u32) -> bool {

@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use surehold_models::found::Found;
-use surehold_models::shrink::shrink;
 use surehold_models::targets::{Subject, Target};
 
 fn files() -> Vec<PathBuf> {
@@ -62,14 +61,28 @@ fn seeds_can_be_made_shorter() {
         let subject = Subject { variant: variant.into(), without: Vec::new() };
         let walk = target.walker(&subject).expect("a variant");
         let first = walk(&data).expect_err("a seed shows something");
-        let events = |data: &[u8]| {
-            let found = walk(data).err()?;
-            (found.property == first.property && found.shows == first.shows).then(|| found.events())
-        };
-        let shrunk = shrink(target.shape, &data, 300, &events).expect("it shows it");
-        assert_eq!(events(&shrunk.data), Some(shrunk.events), "{seed}");
-        assert!(shrunk.events <= first.events(), "{seed}");
-        assert!(shrunk.data.len() <= data.len(), "{seed}");
+        let shrunk = target.shrink(&subject, &data, 300).expect("a variant").expect("it shows it");
+        let found = walk(&shrunk.data).expect_err("what is shrunk shows something");
+        assert_eq!((&found.property, found.shows), (&first.property, first.shows), "{seed}");
+        assert_eq!(found.way(), shrunk.events, "{seed}");
+        assert!(shrunk.events <= first.way(), "{seed}");
+    }
+}
+
+/// What is shrunk is at most twice as long as the shortest way that the checker knows (docs/commit.md).
+#[test]
+fn what_is_shrunk_is_short() {
+    for (seed, guard, shortest) in [
+        ("without-end-given-up-reset-chain", "end-given-up", 14),
+        ("without-ask-again-build-fails-recoverable", "ask-again", 3),
+    ] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz-seeds/commit_ops");
+        let data = std::fs::read(folder.join(seed)).expect("a seed");
+        let target = Target::named("commit_ops").expect("a target");
+        let subject = Subject { without: vec![guard.into()], ..Subject::verified() };
+        let shrunk = target.shrink(&subject, &data, 20_000).expect("a guard");
+        let shrunk = shrunk.expect("a seed shows something");
+        assert!(shrunk.events <= 2 * shortest, "{guard}: {}", shrunk.events);
     }
 }
 
@@ -81,6 +94,7 @@ fn scripts_say_how_long_inputs_are() {
     for target in Target::ALL {
         let (name, most) = (target.name, target.shape.max_len());
         assert!(read("fuzz/overnight").contains(&format!("{name}) echo {most} ;;")), "{name}");
+        assert!(read("fuzz/table").contains(&format!("{name}) length={most} ;;")), "{name}");
         assert!(read("fuzz/README.md").contains(&format!("-max_len={most}")), "{name}");
         let run = read(".ci/run");
         let mut runs =

@@ -79,10 +79,11 @@ impl Rows {
         Self { range: Range { start, end: start }, missing: Vec::new() }
     }
 
-    /// Notes that the row at this offset was read. Whatever lies between it and the end so far was not there.
+    /// Notes that the row at this offset was read. Whatever lies between it and the end so far was not there; a row
+    /// before that end is nothing new.
     pub fn read(&mut self, offset: Offset) {
         self.skip_to(offset);
-        self.range.end = offset.saturating_add(1);
+        self.range.end = self.range.end.max(offset.saturating_add(1));
     }
 
     /// Notes that nothing was there up to this offset.

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::exit::{Exit, Failure};
 use crate::found::Found;
-use crate::fuzz::Finding;
-use crate::shrink::shrink;
-use crate::targets::{Subject, Target, Unknown, Walker};
+use crate::targets::{Subject, Target, Unknown};
 
 /// What to replay.
 #[derive(Debug, clap::Args)]
@@ -47,7 +45,11 @@ impl FuzzReplay {
             return Ok(Exit::AsExpected);
         };
         if let Some(out) = &self.shrink {
-            data = self.shorten(&target, &walk, &data, &finding);
+            let shrunk = target.shrink(&subject, &data, self.tries).map_err(unknown)?;
+            let shrunk = shrunk.expect("the input shows something");
+            let (events, bytes, tried) = (shrunk.events, shrunk.data.len(), shrunk.tried);
+            eprintln!("{events} events by {bytes} bytes; {tried} inputs were tried");
+            data = shrunk.data;
             write(out, &data)?;
             finding = walk(&data).expect_err("what is shrunk shows the same");
         }
@@ -58,20 +60,6 @@ impl FuzzReplay {
             write(out, text.as_bytes())?;
         }
         Ok(Exit::Unexpected)
-    }
-
-    /// As long as the same property is broken, and by the same race where races are told apart.
-    fn shorten(&self, target: &Target, walk: &Walker, data: &[u8], first: &Finding) -> Vec<u8> {
-        let events = |data: &[u8]| {
-            let found = walk(data).err()?;
-            let same = found.property == first.property && found.shows == first.shows;
-            same.then(|| found.events())
-        };
-        let shrunk = shrink(target.shape, data, self.tries, &events);
-        let shrunk = shrunk.expect("the input shows it");
-        let (bytes, tried) = (shrunk.data.len(), shrunk.tried);
-        eprintln!("{} events by {bytes} bytes; {tried} inputs were tried", shrunk.events);
-        shrunk.data
     }
 }
 

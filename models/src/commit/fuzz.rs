@@ -93,7 +93,8 @@ use super::scope::{Budget, Goal, Scope, Tier};
 use super::tale::{Tale, name};
 use super::world::{Node, Stored, World};
 pub use crate::fuzz::{Finding, Walked};
-use crate::walk::{Visited, bits, is_read_as_written, is_set};
+use crate::shrink::{Story, fewest, single};
+use crate::walk::{Visited, bits, header_of, is_read_as_written, is_set, kind_of};
 
 /// How many bytes choose the world.
 pub const HEADER: usize = 7;
@@ -157,16 +158,37 @@ impl FuzzVariant {
 ///
 /// The first violation, with its timeline.
 pub fn commit_ops(variant: &FuzzVariant, data: &[u8]) -> Result<Walked, Box<Finding>> {
-    let (limits, at_once) = (world_of(data).controller_limits(), server_limits(data));
+    run(variant, data, None)
+}
+
+/// An input that shows the same by single events, as few as could be left after so many tries. `None` if this one
+/// shows nothing, or single events do not.
+#[must_use]
+pub fn commit_events(variant: &FuzzVariant, data: &[u8], tries: usize) -> Option<Vec<u8>> {
+    run(variant, data, Some(tries)).err()?.by_single_events
+}
+
+fn run(variant: &FuzzVariant, data: &[u8], tries: Option<usize>) -> Result<Walked, Box<Finding>> {
+    let limits = |data: &[u8]| (world_of(data).controller_limits(), server_limits(data));
     match variant {
-        FuzzVariant::Verified => walk(Controller::new(limits), Server::new(at_once), None, data),
+        FuzzVariant::Verified => {
+            let roles = |data: &[u8]| {
+                let (controller, server) = limits(data);
+                (Controller::new(controller), Server::new(server))
+            };
+            walk(&roles, None, data, tries)
+        }
         FuzzVariant::Without(guards) => {
-            let kept = Weakened::without(guards.iter().copied());
-            let controller = Controller::weakened(limits, kept.clone());
-            walk(controller, Server::weakened(at_once, kept), None, data)
+            let roles = |data: &[u8]| {
+                let (controller, server) = limits(data);
+                let kept = Weakened::without(guards.iter().copied());
+                (Controller::weakened(controller, kept.clone()), Server::weakened(server, kept))
+            };
+            walk(&roles, None, data, tries)
         }
         FuzzVariant::Upstream(release) => {
-            walk(release.controller(), release.server_within(at_once), Some(*release), data)
+            let roles = |data: &[u8]| (release.controller(), release.server_within(limits(data).1));
+            walk(&roles, Some(*release), data, tries)
         }
     }
 }
@@ -257,30 +279,91 @@ fn budget(data: &[u8]) -> Budget {
 }
 
 fn walk<V: Guards<Guard>>(
-    controller: Controller<V>,
-    server: Server<V>,
+    roles: &impl Fn(&[u8]) -> (Controller<V>, Server<V>),
     release: Option<Release>,
     data: &[u8],
+    tries: Option<usize>,
 ) -> Result<Walked, Box<Finding>> {
-    let mut model = Model::new(controller, server, &world_of(data));
     let is_ours = release.is_none();
-    model.reduce = !is_set(data, 1, 6);
-    model.minion = release.map_or(Minion::Any, Release::minion);
-    if !is_ours {
-        model.judged.clear();
-    }
-    let mut walk = Walk::new(&model, is_ours && !is_set(data, 3, 3));
+    let model_of = |data: &[u8]| {
+        let (controller, server) = roles(data);
+        let mut model = Model::new(controller, server, &world_of(data));
+        model.reduce = !is_set(data, 1, 6);
+        model.minion = release.map_or(Minion::Any, Release::minion);
+        if !is_ours {
+            model.judged.clear();
+        }
+        model
+    };
+    let model = model_of(data);
+    let mut walk = Walk::begun(&model, data, is_ours);
     let done = walk.operate(data.get(HEADER..).unwrap_or_default());
-    let done = done.and_then(|()| walk.judge_written(None));
-    let done = done.and_then(|()| match is_ours {
-        true if is_set(data, 3, 2) && has_goal(&model.scope) => walk.reach_the_goal(),
-        true => Ok(()),
-        false => walk.lose_nothing(),
-    });
-    match done {
-        Ok(()) => Ok(Walked::of(walk.taken.len(), walk.fair_after)),
-        Err(breach) => Err(Box::new(walk.tell(breach))),
+    let done = done.and_then(|()| walk.end());
+    let Err(breach) = done else { return Ok(Walked::of(walk.taken.len(), walk.fair_after)) };
+    let mut finding = Box::new(walk.tell(breach));
+    let header = header_of::<HEADER>(data).to_vec();
+    finding.by_single_events =
+        tries.and_then(|tries| by_single_events(&model_of, &walk, &finding, header, tries));
+    Err(finding)
+}
+
+/// The same finding by single operations, with as few events as can be left. `None` if those do not show it, or are more
+/// than are read.
+fn by_single_events<V: Guards<Guard>>(
+    model_of: &impl Fn(&[u8]) -> Model<V>,
+    walk: &Walk<'_, V>,
+    finding: &Finding,
+    header: Vec<u8>,
+    tries: usize,
+) -> Option<Vec<u8>> {
+    let is_ours = walk.is_ours;
+    let replay = |story: &Story<String>| {
+        let model = model_of(&story.header);
+        shown(Walk::begun(&model, &story.header, is_ours), &story.events, finding)
+    };
+    let story = Story { header, events: walk.named() };
+    let story = fewest(story, tries, |story| replay(story).map(|(events, _)| events))?;
+    let (events, operations) = replay(&story)?;
+    (events.len() <= MAX_OPERATIONS).then(|| [story.header, operations].concat())
+}
+
+/// Which of some events happen until the same is found, and the operations that choose them.
+fn shown<V: Guards<Guard>>(
+    mut walk: Walk<'_, V>,
+    events: &[String],
+    finding: &Finding,
+) -> Option<(Vec<String>, Vec<u8>)> {
+    let (mut happened, mut operations) = (Vec::new(), Vec::new());
+    let mut breach = None;
+    for event in events {
+        let enabled = walk.enabled();
+        let named = enabled.iter().enumerate();
+        let mut named = named.filter(|(_, action)| walk.name_of(&walk.world, action) == *event);
+        let Some((place, action)) = named.next() else { continue };
+        happened.push(event.clone());
+        operations.extend(single(place));
+        breach = walk.take(*action).err();
+        if breach.is_some() {
+            break;
+        }
     }
+    // What else is broken at the end shows among the events: they are those of the ending too.
+    let is_of_the_end = finding.is_stuck() || !walk.is_ours;
+    if breach.is_none() && is_of_the_end {
+        breach = walk.end().err();
+    }
+    let breach = breach?;
+    let found = walk.tell(breach);
+    let is_same = found.property == finding.property && found.shows == finding.shows;
+    is_same.then_some((happened, operations))
+}
+
+/// What is asked at the end.
+#[derive(Clone, Copy)]
+enum AtTheEnd {
+    Nothing,
+    Goal,
+    Loss,
 }
 
 /// Whether the goal can be reached whatever happens.
@@ -316,18 +399,27 @@ struct Walk<'m, V: Guards<Guard>> {
     thorough: bool,
     controllers: Visited<controller::State>,
     servers: Visited<server::State>,
+    is_ours: bool,
+    at_the_end: AtTheEnd,
     fair_after: Option<usize>,
 }
 
 impl<'m, V: Guards<Guard>> Walk<'m, V> {
-    fn new(model: &'m Model<V>, thorough: bool) -> Self {
+    fn begun(model: &'m Model<V>, data: &[u8], is_ours: bool) -> Self {
+        let at_the_end = match is_ours {
+            true if is_set(data, 3, 2) && has_goal(&model.scope) => AtTheEnd::Goal,
+            true => AtTheEnd::Nothing,
+            false => AtTheEnd::Loss,
+        };
         Self {
             model,
             world: model.start(),
             taken: Vec::new(),
-            thorough,
+            thorough: is_ours && !is_set(data, 3, 3),
             controllers: Visited::default(),
             servers: Visited::default(),
+            is_ours,
+            at_the_end,
             fair_after: None,
         }
     }
@@ -341,6 +433,47 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
             self.operate_once(which & 7, which >> 3, low)?;
         }
         Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Breach> {
+        self.judge_written(None)?;
+        match self.at_the_end {
+            AtTheEnd::Nothing => Ok(()),
+            AtTheEnd::Goal => self.reach_the_goal(),
+            AtTheEnd::Loss => self.lose_nothing(),
+        }
+    }
+
+    /// What happened, each by a name that stays the same when something else is left out: not by an effect's number.
+    fn named(&self) -> Vec<String> {
+        let mut world = self.model.start();
+        let mut names = Vec::new();
+        for (at, action) in self.taken.iter().enumerate() {
+            if self.fair_after == Some(at) {
+                world.left = Budget::default();
+            }
+            names.push(self.name_of(&world, action));
+            let next = self.model.apply(&world, *action, &mut Tale::untold());
+            world = next.unwrap_or(world);
+        }
+        names
+    }
+
+    fn name_of(&self, world: &World, action: &Action) -> String {
+        let Action::Run(who, number, fate) = *action else { return format!("{action:?}") };
+        let kind = match who {
+            Who::Controller(at) => {
+                let mut pending = world.controllers[usize::from(at)].pending.iter();
+                let pending = pending.find(|pending| pending.issued.id.number == number);
+                pending.map(|pending| kind_of(&pending.issued.effect))
+            }
+            Who::Server(at) => {
+                let mut pending = world.servers[usize::from(at)].pending.iter();
+                let pending = pending.find(|pending| pending.issued.id.number == number);
+                pending.map(|pending| kind_of(&pending.issued.effect))
+            }
+        };
+        format!("{who:?} {fate:?} {kind:?} {:?}", partition_of(world, action))
     }
 
     fn operate_once(&mut self, kind: usize, high: usize, low: usize) -> Result<(), Breach> {
@@ -605,9 +738,7 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         let mut servers = servers
             .filter(|(at, new)| old(*at).is_none_or(|(_, old)| old != Some(*new)))
             .filter_map(|(_, node)| node.role.as_ref());
-        match controllers.all(|role| is_read_as_written(role))
-            && servers.all(|role| is_read_as_written(role))
-        {
+        match controllers.all(is_read_as_written) && servers.all(is_read_as_written) {
             true => Ok(()),
             false => Err(Breach::of("a state is read as another than was written")),
         }
@@ -635,6 +766,7 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
             fair_after: self.fair_after,
             ending,
             shows: breach.shows,
+            by_single_events: None,
         }
     }
 }

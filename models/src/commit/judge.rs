@@ -27,7 +27,8 @@ impl<V: Guards<Guard>> Model<V> {
         self.judge_failures(before, world, &mut found);
         judge_servers(before, world, &mut found);
         self.judge_consumers(world, &mut found);
-        if !is_crash && !(is_stored && before.servers == world.servers) {
+        let is_as_before = is_stored && before.servers == world.servers;
+        if !is_crash && !is_as_before {
             judge_drops(before, world, &mut found);
         }
         let judged = found.into_iter().find(|broken| self.judged.contains(&broken.property()));

@@ -78,9 +78,10 @@ use super::model::{Action, Model, RoleOf, WorldOf};
 use super::scope::{Budget, Operation, Place, Scope, TIER, Tier, Views};
 use super::tale::Tale;
 use super::window::Window;
-use super::world::{Broken, Mail};
+use super::world::{Broken, Letter, Mail};
 pub use crate::fuzz::{Finding, HEADER, Walked};
-use crate::walk::{Visited, bits, is_read_as_written, is_set};
+use crate::shrink::{Story, fewest, single};
+use crate::walk::{Visited, bits, header_of, is_read_as_written, is_set};
 
 /// How many operations are read at most; bytes after them mean nothing.
 pub const MAX_OPERATIONS: usize = 128;
@@ -155,12 +156,23 @@ impl FuzzVariant {
 ///
 /// The first violation, with its timeline.
 pub fn rebalance_ops(variant: &FuzzVariant, data: &[u8]) -> Result<Walked, Box<Finding>> {
+    run(variant, data, None)
+}
+
+/// An input that shows the same by single events, as few as could be left after so many tries. `None` if this one
+/// shows nothing, or single events do not.
+#[must_use]
+pub fn rebalance_events(variant: &FuzzVariant, data: &[u8], tries: usize) -> Option<Vec<u8>> {
+    run(variant, data, Some(tries)).err()?.by_single_events
+}
+
+fn run(variant: &FuzzVariant, data: &[u8], tries: Option<usize>) -> Result<Walked, Box<Finding>> {
     match variant {
-        FuzzVariant::Verified => walk(&Ours(Verified), data, true),
+        FuzzVariant::Verified => walk(&Ours(Verified), data, true, tries),
         FuzzVariant::Without(guards) => {
-            walk(&Ours(Weakened::without(guards.iter().copied())), data, true)
+            walk(&Ours(Weakened::without(guards.iter().copied())), data, true, tries)
         }
-        FuzzVariant::Upstream(fix) => walk(&Druid(*fix), data, false),
+        FuzzVariant::Upstream(fix) => walk(&Druid(*fix), data, false, tries),
     }
 }
 
@@ -239,26 +251,91 @@ fn places(data: &[u8], segments: usize) -> Vec<Place> {
     (0..servers).map(place).collect()
 }
 
-fn walk<F: Fleet>(fleet: &F, data: &[u8], is_ours: bool) -> Result<Walked, Box<Finding>>
+fn walk<F: Fleet>(
+    fleet: &F,
+    data: &[u8],
+    is_ours: bool,
+    tries: Option<usize>,
+) -> Result<Walked, Box<Finding>>
 where
     RoleOf<F>: Inspected,
 {
-    let mut model = Model::new(fleet, &world_of(data));
-    if is_ours {
-        model.judged.retain(|property| *property != Property::NoPingPong);
-    } else {
-        model.judged = vec![Property::LastCopyKept];
-    }
-    let mut walk = Walk::new(&model, is_ours && !is_set(data, 2, 7));
-    let asks_for_goal = is_ours && is_set(data, 2, 6) && bits(data, 5, 0, 4) == 0;
+    let model_of = |data: &[u8]| {
+        let mut model = Model::new(fleet, &world_of(data));
+        if is_ours {
+            model.judged.retain(|property| *property != Property::NoPingPong);
+        } else {
+            model.judged = vec![Property::LastCopyKept];
+        }
+        model
+    };
+    let model = model_of(data);
+    let mut walk = Walk::begun(&model, data, is_ours);
     let done = walk.operate(data.get(HEADER..).unwrap_or_default());
-    let done = done.and_then(|()| walk.judge_written());
-    let done = done.and_then(|()| if asks_for_goal { walk.reach_the_goal() } else { Ok(()) });
-    let done = done.and_then(|()| walk.judge_indices());
-    match done {
-        Ok(()) => Ok(Walked::of(walk.taken.len(), walk.fair_after)),
-        Err(breach) => Err(Box::new(walk.tell(&breach))),
+    let done = done.and_then(|()| walk.end());
+    let Err(breach) = done else { return Ok(Walked::of(walk.taken.len(), walk.fair_after)) };
+    let mut finding = Box::new(walk.tell(&breach));
+    let header = header_of::<HEADER>(data).to_vec();
+    finding.by_single_events =
+        tries.and_then(|tries| by_single_events(&model_of, &walk, &finding, header, tries));
+    Err(finding)
+}
+
+/// The same finding by single operations, with as few events as can be left. `None` if those do not show it, or are more
+/// than are read.
+fn by_single_events<F: Fleet>(
+    model_of: &impl Fn(&[u8]) -> Model<F>,
+    walk: &Walk<'_, F>,
+    finding: &Finding,
+    header: Vec<u8>,
+    tries: usize,
+) -> Option<Vec<u8>>
+where
+    RoleOf<F>: Inspected,
+{
+    let is_ours = walk.is_ours;
+    let replay = |story: &Story<String>| {
+        let model = model_of(&story.header);
+        shown(Walk::begun(&model, &story.header, is_ours), &story.events, finding)
+    };
+    let story = Story { header, events: walk.named() };
+    let story = fewest(story, tries, |story| replay(story).map(|(events, _)| events))?;
+    let (events, operations) = replay(&story)?;
+    (events.len() <= MAX_OPERATIONS).then(|| [story.header, operations].concat())
+}
+
+/// Which of some events happen until the same is found, and the operations that choose them.
+fn shown<F: Fleet>(
+    mut walk: Walk<'_, F>,
+    events: &[String],
+    finding: &Finding,
+) -> Option<(Vec<String>, Vec<u8>)>
+where
+    RoleOf<F>: Inspected,
+{
+    let (mut happened, mut operations) = (Vec::new(), Vec::new());
+    let mut breach = None;
+    for event in events {
+        let enabled = walk.enabled();
+        let named = enabled.iter().enumerate();
+        let mut named = named.filter(|(_, action)| walk.name_of(&walk.world, action) == *event);
+        let Some((place, action)) = named.next() else { continue };
+        happened.push(event.clone());
+        operations.extend(single(place));
+        breach = walk.take(*action).err();
+        if breach.is_some() {
+            break;
+        }
     }
+    // What else is broken at the end shows among the events: they are those of the ending too.
+    let is_of_the_end = finding.is_stuck();
+    if breach.is_none() && is_of_the_end {
+        breach = walk.end().err();
+    }
+    let breach = breach?;
+    let found = walk.tell(&breach);
+    let is_same = found.property == finding.property && found.shows == finding.shows;
+    is_same.then_some((happened, operations))
 }
 
 /// What is broken.
@@ -294,6 +371,21 @@ impl Inspected for coordinator::State {
     fn is_read_as_written(&self) -> bool {
         is_read_as_written(self)
     }
+}
+
+/// A letter, but for the numbers by which the protocol tells it from others.
+fn name_of_letter(letter: &Letter) -> String {
+    let Letter { leader, server, mail } = letter;
+    let what = match mail {
+        Mail::Asked(ToServer::Request(request), _) => {
+            format!("asks {:?} {:?}", request.action, request.segment)
+        }
+        Mail::Asked(ToServer::Poll(_), _) => "polls".into(),
+        Mail::Told(FromServer::Reply(reply)) => format!("replies {:?}", reply.segment),
+        Mail::Told(FromServer::View(_)) => "shows".into(),
+        Mail::Told(FromServer::Outdated(_)) => "is outdated".into(),
+    };
+    format!("{leader} {server:?} {what}")
 }
 
 /// Requests of coordinators that are not settled, from the messages alone.
@@ -340,6 +432,8 @@ where
     ledger: Ledger,
     visited: Visited<RoleOf<F>>,
     visited_servers: Visited<surehold::rebalance::historical::State>,
+    is_ours: bool,
+    asks_for_goal: bool,
     fair_after: Option<usize>,
 }
 
@@ -347,15 +441,17 @@ impl<'m, F: Fleet> Walk<'m, F>
 where
     RoleOf<F>: Inspected,
 {
-    fn new(model: &'m Model<F>, thorough: bool) -> Self {
+    fn begun(model: &'m Model<F>, data: &[u8], is_ours: bool) -> Self {
         Self {
             model,
             world: model.start(),
             taken: Vec::new(),
-            thorough,
+            thorough: is_ours && !is_set(data, 2, 7),
             ledger: Ledger::default(),
             visited: Visited::default(),
             visited_servers: Visited::default(),
+            is_ours,
+            asks_for_goal: is_ours && is_set(data, 2, 6) && bits(data, 5, 0, 4) == 0,
             fair_after: None,
         }
     }
@@ -368,6 +464,51 @@ where
             self.operate_once(operation[0] & 7, operation[0] >> 3, operation[1])?;
         }
         Ok(())
+    }
+
+    /// What is asked at the end.
+    fn end(&mut self) -> Result<(), Breach> {
+        self.judge_written()?;
+        if self.asks_for_goal {
+            self.reach_the_goal()?;
+        }
+        self.judge_indices()
+    }
+
+    /// What can happen now.
+    fn enabled(&self) -> Vec<Action> {
+        let mut all = Vec::new();
+        self.model.enabled(&self.world, &mut all);
+        all
+    }
+
+    /// What happened, each by a name that stays the same when something else is left out: not by an effect's number.
+    fn named(&self) -> Vec<String> {
+        let mut world = self.model.start();
+        let mut names = Vec::new();
+        for action in &self.taken {
+            names.push(self.name_of(&world, action));
+            let next = self.model.apply(&world, *action, &mut Tale::untold());
+            world = next.unwrap_or(world);
+        }
+        names
+    }
+
+    fn name_of(&self, world: &WorldOf<F>, action: &Action) -> String {
+        match *action {
+            Action::Deliver { letter, repeated, fails } => {
+                format!("{} {repeated} {fails}", name_of_letter(&world.wire[usize::from(letter)]))
+            }
+            Action::Lose(letter) => {
+                format!("{} lost", name_of_letter(&world.wire[usize::from(letter)]))
+            }
+            Action::End(server, number, ending) => {
+                let pending = &world.servers[usize::from(server.0)].pending;
+                let issued = pending.iter().find(|issued| issued.id.number == number);
+                format!("{server:?} {ending:?} {:?}", issued.map(|issued| &issued.effect))
+            }
+            _ => format!("{action:?}"),
+        }
     }
 
     fn operate_once(&mut self, kind: u8, high: u8, low: u8) -> Result<(), Breach> {
@@ -688,6 +829,7 @@ where
             fair_after: self.fair_after,
             ending,
             shows: self.is_18764().then_some("#18764"),
+            by_single_events: None,
         }
     }
 
