@@ -235,8 +235,11 @@ fn a_wait_that_is_given_up_begins_anew() {
     let issued = driver.hand_out().unwrap();
     assert_eq!(driver.give_up(issued.id, ()), GivenUp::Again);
     assert!(!driver.is_quiet());
-    assert_eq!(driver.hand_out(), Some(issued));
+    assert_eq!(driver.hand_out().as_ref(), Some(&issued));
     assert_eq!(driver.published().load().heard, []);
+    assert_eq!(driver.settle(Event::Outcome(issued.id, Outcome::Elapsed)), Settled::Taken);
+    round(&mut driver);
+    assert_eq!(driver.published().load().heard, [(1, Outcome::Elapsed)]);
 }
 
 #[test]
