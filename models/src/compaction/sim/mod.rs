@@ -5,8 +5,8 @@
 //! crash between any two of them; effects are under way for a while, take hold, and are answered later, or never. Time
 //! is a clock: claims expire and marks grow old by their stamps.
 //!
-//! For the first hours things fail: processes crash, stand still, have clocks that are off; operations fail, are applied
-//! with the reply lost, or land late, adapters panic; blocks arrive. From then on nothing fails, and the
+//! For the first hours things fail: processes crash, stand still, have clocks that are off; operations fail, are
+//! applied with the reply lost, or land late, adapters panic; blocks arrive. From then on nothing fails, and the
 //! bucket has to come to the goal of [`Goal::AllGone`].
 //!
 //! The same seed gives the same run, and the same [`Run::trace`], byte for byte.
