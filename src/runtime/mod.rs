@@ -6,13 +6,18 @@
 //! | module | what |
 //! |---|---|
 //! | [`driver`] | steps, what is made durable when, effects handed out and outcomes taken back |
+//! | [`conformance`] | one suite for every bucket, the models' included |
 //! | [`durables`] | where what has to survive a crash is kept |
 #![cfg_attr(feature = "runtime", doc = "| [`disk`] | that, in a file |")]
 #![cfg_attr(
     feature = "runtime",
     doc = "| [`shell`] | a driver as a task, its effects carried out by an [`Adapter`] |"
 )]
+#![cfg_attr(feature = "runtime", doc = "| [`bucket`] | compaction's objects in an object store |")]
 
+#[cfg(feature = "runtime")]
+pub mod bucket;
+pub mod conformance;
 #[cfg(feature = "runtime")]
 pub mod disk;
 pub mod driver;

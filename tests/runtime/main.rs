@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 #[cfg(feature = "runtime")]
+mod bucket;
+#[cfg(feature = "runtime")]
 mod crash;
 #[cfg(feature = "runtime")]
 mod disk;
