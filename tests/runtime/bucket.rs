@@ -162,6 +162,9 @@ impl ObjectStore for Faulty {
     }
 }
 
+/// How operations end, and what then comes of a write, of a deletion, and of a read, a look and a listing.
+type Case = (fn() -> Option<Error>, Outcome, Outcome, [Outcome; 3]);
+
 #[tokio::test]
 async fn an_error_of_a_write_is_unknown_unless_it_was_turned_down() {
     let generic = || Some(Error::Generic { store: "faulty", source: "the reply is lost".into() });
@@ -171,7 +174,7 @@ async fn an_error_of_a_write_is_unknown_unless_it_was_turned_down() {
     let key = Key::GlobalNoCompactMark(BlockId(1));
     let put = Effect::Put(key, Body::NoCompactMark);
     let reads = [Effect::Get(key), Effect::Exists(key), Effect::List(Prefix::Marks)];
-    let cases: [(fn() -> Option<Error>, Outcome, Outcome, [Outcome; 3]); 4] = [
+    let cases: [Case; 4] = [
         (
             generic,
             Outcome::Unknown,
