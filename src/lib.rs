@@ -23,11 +23,15 @@
 //! | module | what |
 //! |---|---|
 //! | [`machine`] | the shape of a role |
+//! | [`driven`] | what a driver has to know of a role beside its transitions |
 //! | [`guard`] | guards as a type; a service cannot drop one |
 //! | [`collections`] | persistent map, set and sequence whose hash tells `({7}, {})` from `({}, {7})` |
 //! | [`commit`] | a consumed stream becomes segments (Pinot) |
 //! | [`compaction`] | partition compaction (Cortex) |
 //! | [`rebalance`] | who serves a segment (Druid) |
+//!
+//! The feature `driver` adds `runtime::Driver`, which runs a role on nothing but a store of its own; `runtime` adds
+//! clocks, disks and object stores.
 //!
 //! The feature `weaken` adds weakened roles and the upstream variants, for models, fuzzing and tests. It
 //! does not change the default types.
@@ -35,10 +39,14 @@
 pub mod collections;
 pub mod commit;
 pub mod compaction;
+pub mod driven;
 pub mod guard;
 pub mod machine;
 pub mod rebalance;
+#[cfg(feature = "driver")]
+pub mod runtime;
 
+pub use driven::Driven;
 pub use guard::{Guards, Verified};
 pub use machine::{EffectId, Issued, Machine, Step};
 

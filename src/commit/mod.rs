@@ -44,6 +44,7 @@
 
 pub mod completion;
 pub mod controller;
+mod driven;
 pub mod effect;
 pub mod event;
 pub mod guard;

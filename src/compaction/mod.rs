@@ -38,6 +38,7 @@
 
 pub mod cleaner;
 pub mod compactor;
+mod driven;
 pub mod effect;
 pub mod event;
 pub mod guard;

@@ -29,6 +29,7 @@
 //! Safety does not depend on it. A request that is not answered in time only stops counting as an arrival.
 
 pub mod coordinator;
+mod driven;
 pub mod effect;
 pub mod event;
 pub mod guard;

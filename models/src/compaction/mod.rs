@@ -18,6 +18,7 @@ pub mod runs;
 pub mod scenario;
 pub mod scope;
 pub mod scopes;
+pub mod sim;
 pub mod tale;
 mod timing;
 #[cfg(feature = "checker")]

@@ -532,6 +532,16 @@ impl<F: Fleet> Model<F> {
 
     /// Merges: keeps of the inputs what falls into the partition.
     pub(super) fn merge(&self, world: &mut WorldOf<F>, merge: &Merge, choice: Choice) -> Outcome {
+        self.merge_as(world, merge, |world| self.fresh_block(world, merge, choice))
+    }
+
+    /// As [`Model::merge`], with an id for the result; none if it is not to be.
+    pub(super) fn merge_as(
+        &self,
+        world: &mut WorldOf<F>,
+        merge: &Merge,
+        fresh: impl FnOnce(&WorldOf<F>) -> Option<BlockId>,
+    ) -> Outcome {
         let complete = |id: &BlockId| world.store.blocks.get(id).is_some_and(|b| b.meta.is_some());
         if !merge.inputs.iter().all(complete) {
             return Outcome::Failed;
@@ -541,7 +551,7 @@ impl<F: Fleet> Model<F> {
         if samples.is_empty() {
             return Outcome::Merged(Merged::Empty);
         }
-        let Some(id) = self.fresh_block(world, merge, choice) else { return Outcome::Failed };
+        let Some(id) = fresh(world) else { return Outcome::Failed };
         let mut ancestors = merge.inputs.clone();
         for input in &merge.inputs {
             ancestors.extend(world.store.blocks.get(input).iter().flat_map(|b| &b.ancestors));
