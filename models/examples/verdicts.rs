@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
-use surehold_models::everything;
+use surehold_models::everything::{self, AnyProtocol};
 use surehold_models::explore::Options;
 use surehold_models::rebalance::runs::Rebalance;
 use surehold_models::report::{PAGES, Row, renew};
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
 fn alone(only: Option<&str>) -> ExitCode {
     let protocols = everything::protocols().into_iter();
     let meant = protocols.filter(|protocol| only.is_none_or(|name| name == protocol.name()));
-    let runs: Vec<_> = meant.flat_map(|protocol| protocol.alone()).collect();
+    let runs: Vec<_> = meant.flat_map(AnyProtocol::alone).collect();
     let noticed: Vec<_> =
         run_all(runs).into_iter().filter(|row| row.verdict != "verified").collect();
     for row in &noticed {
@@ -160,7 +160,7 @@ fn renewed(protocol: &str) -> Vec<Row> {
     rows.retain(|row| row.protocol != protocol);
     let runs = everything::documented().into_iter().filter(|run| run.protocol() == protocol);
     rows.extend(run_all(runs.collect()));
-    let order = everything::protocols().map(surehold_models::everything::AnyProtocol::name);
+    let order = everything::protocols().map(AnyProtocol::name);
     rows.sort_by_key(|row| order.iter().position(|name| *name == row.protocol));
     rows
 }
