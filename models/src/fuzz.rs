@@ -82,8 +82,8 @@ use crate::compaction::scope::{Faults, Goal, Operation, Scope, Upload};
 use crate::compaction::scopes;
 use crate::compaction::tale::{Line, Tale};
 use crate::compaction::world::{Store, Visit};
-use crate::shrink::{Story, fewest, single};
-use crate::walk::{header_of, kind_of};
+use crate::retold::{self, Ground, Retold};
+use crate::walk::kind_of;
 
 /// How many bytes choose the world.
 pub const HEADER: usize = 7;
@@ -323,76 +323,16 @@ fn walk<F: Fleet>(
     is_ours: bool,
     tries: Option<usize>,
 ) -> Result<Walked, Box<Finding>> {
-    let model_of = |data: &[u8]| {
+    let ground_of = |data: &[u8]| {
         let mut model = Model::new(fleet, &world_of(data, !is_ours));
         model.reduce = !is_set_first(data, 4);
         model.coverage = Some(counters());
         if !is_ours {
             model.judged = vec![Property::NoSampleLost];
         }
-        model
+        Setting { model, is_ours }
     };
-    let model = model_of(data);
-    let mut walk = Walk::begun(&model, data, is_ours);
-    let done = walk.operate(data.get(HEADER..).unwrap_or_default());
-    let done = done.and_then(|()| walk.end());
-    let Err(breach) = done else { return Ok(Walked::of(walk.taken.len(), walk.fair_after)) };
-    let mut finding = Box::new(walk.tell(&breach));
-    let header = header_of::<HEADER>(data).to_vec();
-    finding.by_single_events =
-        tries.and_then(|tries| by_single_events(&model_of, &walk, &finding, header, tries));
-    Err(finding)
-}
-
-/// The same finding by single operations, with as few events as can be left. `None` if those do not show it, or are more
-/// than are read.
-fn by_single_events<F: Fleet>(
-    model_of: &impl Fn(&[u8]) -> Model<F>,
-    walk: &Walk<'_, F>,
-    finding: &Finding,
-    header: Vec<u8>,
-    tries: usize,
-) -> Option<Vec<u8>> {
-    let is_ours = walk.is_ours;
-    let replay = |story: &Story<String>| {
-        let model = model_of(&story.header);
-        shown(Walk::begun(&model, &story.header, is_ours), &story.events, finding)
-    };
-    let story = Story { header, events: walk.named() };
-    let story = fewest(story, tries, |story| replay(story).map(|(events, _)| events))?;
-    let (events, operations) = replay(&story)?;
-    (events.len() <= MAX_OPERATIONS).then(|| [story.header, operations].concat())
-}
-
-/// Which of some events happen until the same is found, and the operations that choose them.
-fn shown<F: Fleet>(
-    mut walk: Walk<'_, F>,
-    events: &[String],
-    finding: &Finding,
-) -> Option<(Vec<String>, Vec<u8>)> {
-    let (mut happened, mut operations) = (Vec::new(), Vec::new());
-    let mut breach = None;
-    for event in events {
-        let enabled = walk.enabled();
-        let named = enabled.iter().enumerate();
-        let mut named = named.filter(|(_, action)| walk.name_of(&walk.world, action) == *event);
-        let Some((place, action)) = named.next() else { continue };
-        happened.push(event.clone());
-        operations.extend(single(place));
-        breach = walk.take(*action).err();
-        if breach.is_some() {
-            break;
-        }
-    }
-    // What else is broken at the end shows among the events: they are those of the ending too.
-    let is_of_the_end = finding.is_stuck();
-    if breach.is_none() && is_of_the_end {
-        breach = walk.end().err();
-    }
-    let breach = breach?;
-    let found = walk.tell(&breach);
-    let is_same = found.property == finding.property && found.shows == finding.shows;
-    is_same.then_some((happened, operations))
+    retold::walk(&ground_of, data, tries)
 }
 
 /// What is broken.
@@ -445,6 +385,25 @@ impl Ahead {
     }
 }
 
+/// Where a walk goes, and whose protocol is there.
+struct Setting<F: Fleet> {
+    model: Model<F>,
+    is_ours: bool,
+}
+
+impl<F: Fleet> Ground for Setting<F> {
+    const HEADER: usize = HEADER;
+    const MAX_OPERATIONS: usize = MAX_OPERATIONS;
+    type Walk<'m>
+        = Walk<'m, F>
+    where
+        Self: 'm;
+
+    fn begin(&self, data: &[u8]) -> Walk<'_, F> {
+        Walk::begun(&self.model, data, self.is_ours)
+    }
+}
+
 /// A walk under way.
 struct Walk<'m, F: Fleet> {
     model: &'m Model<F>,
@@ -458,20 +417,9 @@ struct Walk<'m, F: Fleet> {
     fair_after: Option<usize>,
 }
 
-impl<'m, F: Fleet> Walk<'m, F> {
-    fn begun(model: &'m Model<F>, data: &[u8], is_ours: bool) -> Self {
-        let world = model.start();
-        let last = vec![None; world.processes.len()];
-        let twice = !is_set_first(data, 7);
-        Self { model, world, taken: Vec::new(), last, twice, is_ours, fair_after: None }
-    }
-
-    /// What can happen now.
-    fn enabled(&self) -> Vec<Action> {
-        let mut all = Vec::new();
-        self.model.enabled(&self.world, &mut all);
-        all
-    }
+impl<F: Fleet> Retold for Walk<'_, F> {
+    type Action = Action;
+    type Breach = Breach;
 
     fn operate(&mut self, operations: &[u8]) -> Result<(), Breach> {
         for operation in operations.chunks_exact(2).take(MAX_OPERATIONS) {
@@ -517,24 +465,101 @@ impl<'m, F: Fleet> Walk<'m, F> {
         Ok(())
     }
 
-    /// What is asked at the end.
     fn end(&mut self) -> Result<(), Breach> {
         if self.is_ours { self.reach_the_goal() } else { Ok(()) }
     }
 
-    /// What happened, each by a name that stays the same when something else is left out: not by an effect's number.
+    fn enabled(&self) -> Vec<Action> {
+        let mut all = Vec::new();
+        self.model.enabled(&self.world, &mut all);
+        all
+    }
+
+    fn take(&mut self, action: Action) -> Result<(), Breach> {
+        let mut action = action;
+        let mut next = self.model.apply(&self.world, action, &mut Tale::untold());
+        if let (None, Action::Run { process, number, fate, .. }) = (&next, action) {
+            // The clock can only be off where a plan is stamped, and none was.
+            if action.is_fault() && fate == Fate::Done {
+                action = Action::Run { process, number, fate, choice: Choice::default() };
+                next = self.model.apply(&self.world, action, &mut Tale::untold());
+            }
+        }
+        self.taken.push(action);
+        let Some(next) = next else {
+            return Err(Breach("an expected outcome is refused".into()));
+        };
+        let again = || self.model.apply(&self.world, action, &mut Tale::untold());
+        let twice = self.twice && self.taken.len().is_multiple_of(EVENTS_BETWEEN_DOUBLES);
+        if twice && again().as_ref() != Some(&next) {
+            return Err(Breach("the same event gives two worlds".into()));
+        }
+        let is_stored = self.world.store.address() == next.store.address();
+        self.world = next;
+        if let Action::Run { process, number, .. } = action {
+            self.last[usize::from(process)] = Some(number);
+        }
+        self.judge(is_stored)
+    }
+
     fn named(&self) -> Vec<String> {
         let mut world = self.model.start();
         let mut names = Vec::new();
         for action in &self.taken {
-            names.push(self.name_of(&world, action));
+            names.push(self.name_in(&world, action));
             let next = self.model.apply(&world, *action, &mut Tale::untold());
             world = next.unwrap_or(world);
         }
         names
     }
 
-    fn name_of(&self, world: &WorldOf<F>, action: &Action) -> String {
+    fn name_of(&self, action: &Action) -> String {
+        self.name_in(&self.world, action)
+    }
+
+    fn tell(&self, breach: Breach) -> Finding {
+        let mut timeline = Vec::new();
+        let mut world = self.model.start();
+        let mut deleted = Vec::new();
+        let mut miscounted = Vec::new();
+        for (at, action) in self.taken.iter().enumerate() {
+            let mut tale = Tale::told();
+            let next = self.model.apply(&world, *action, &mut tale);
+            timeline.extend(tale.into_lines().into_iter().map(|line| (at + 1, line)));
+            let next = next.unwrap_or_else(|| world.clone());
+            // A plan that is written over is not deleted: its path still has one.
+            let is_gone = |key: &PlanKey| next.store.plans.get(key).is_none();
+            let plans = world.store.plans.iter().filter(|(key, _)| is_gone(key));
+            deleted.extend(plans.map(|(_, plan)| plan.id));
+            miscounted.extend(counted_for_another(&world.store, &next.store, &deleted));
+            world = next;
+        }
+        let shows_7075 = self.is_lost_by(&world, &miscounted);
+        Finding {
+            property: breach.0.clone(),
+            bounds: self.model.scope.bounds(),
+            timeline,
+            fair_after: self.fair_after,
+            ending: ending::of(self.model, &self.world),
+            shows: shows_7075.then_some("#7075"),
+            by_single_events: None,
+        }
+    }
+
+    fn walked(&self) -> Walked {
+        Walked::of(self.taken.len(), self.fair_after)
+    }
+}
+
+impl<'m, F: Fleet> Walk<'m, F> {
+    fn begun(model: &'m Model<F>, data: &[u8], is_ours: bool) -> Self {
+        let world = model.start();
+        let last = vec![None; world.processes.len()];
+        let twice = !is_set_first(data, 7);
+        Self { model, world, taken: Vec::new(), last, twice, is_ours, fair_after: None }
+    }
+
+    fn name_in(&self, world: &WorldOf<F>, action: &Action) -> String {
         match (self.effect_of(world, *action), action) {
             (Some(effect), Action::Run { process, fate, choice, .. }) => {
                 format!("{process} {fate:?} {choice:?} {}", kind_of(effect))
@@ -659,34 +684,6 @@ impl<'m, F: Fleet> Walk<'m, F> {
         next.is_some_and(wanted)
     }
 
-    /// An event happens, and is judged.
-    fn take(&mut self, action: Action) -> Result<(), Breach> {
-        let mut action = action;
-        let mut next = self.model.apply(&self.world, action, &mut Tale::untold());
-        if let (None, Action::Run { process, number, fate, .. }) = (&next, action) {
-            // The clock can only be off where a plan is stamped, and none was.
-            if action.is_fault() && fate == Fate::Done {
-                action = Action::Run { process, number, fate, choice: Choice::default() };
-                next = self.model.apply(&self.world, action, &mut Tale::untold());
-            }
-        }
-        self.taken.push(action);
-        let Some(next) = next else {
-            return Err(Breach("an expected outcome is refused".into()));
-        };
-        let again = || self.model.apply(&self.world, action, &mut Tale::untold());
-        let twice = self.twice && self.taken.len().is_multiple_of(EVENTS_BETWEEN_DOUBLES);
-        if twice && again().as_ref() != Some(&next) {
-            return Err(Breach("the same event gives two worlds".into()));
-        }
-        let is_stored = self.world.store.address() == next.store.address();
-        self.world = next;
-        if let Action::Run { process, number, .. } = action {
-            self.last[usize::from(process)] = Some(number);
-        }
-        self.judge(is_stored)
-    }
-
     /// Nothing is lost while the bucket stays as it is.
     fn judge(&self, is_stored: bool) -> Result<(), Breach> {
         if !is_stored
@@ -697,36 +694,6 @@ impl<'m, F: Fleet> Walk<'m, F> {
         match &self.world.broken {
             Some(broken) => Err(Breach(broken.property().name().into())),
             None => Ok(()),
-        }
-    }
-
-    /// Tells the walk from its beginning.
-    fn tell(&self, breach: &Breach) -> Finding {
-        let mut timeline = Vec::new();
-        let mut world = self.model.start();
-        let mut deleted = Vec::new();
-        let mut miscounted = Vec::new();
-        for (at, action) in self.taken.iter().enumerate() {
-            let mut tale = Tale::told();
-            let next = self.model.apply(&world, *action, &mut tale);
-            timeline.extend(tale.into_lines().into_iter().map(|line| (at + 1, line)));
-            let next = next.unwrap_or_else(|| world.clone());
-            // A plan that is written over is not deleted: its path still has one.
-            let is_gone = |key: &PlanKey| next.store.plans.get(key).is_none();
-            let plans = world.store.plans.iter().filter(|(key, _)| is_gone(key));
-            deleted.extend(plans.map(|(_, plan)| plan.id));
-            miscounted.extend(counted_for_another(&world.store, &next.store, &deleted));
-            world = next;
-        }
-        let shows_7075 = self.is_lost_by(&world, &miscounted);
-        Finding {
-            property: breach.0.clone(),
-            bounds: self.model.scope.bounds(),
-            timeline,
-            fair_after: self.fair_after,
-            ending: ending::of(self.model, &self.world),
-            shows: shows_7075.then_some("#7075"),
-            by_single_events: None,
         }
     }
 

@@ -21,6 +21,7 @@ pub mod raw;
 pub mod rebalance;
 #[cfg(feature = "checker")]
 pub mod report;
+mod retold;
 #[cfg(feature = "checker")]
 pub mod runs;
 pub mod shrink;

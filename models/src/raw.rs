@@ -10,7 +10,7 @@ use surehold::collections::{Map, Seq, Set, Table};
 use surehold::commit::{Controller, Server, controller, server};
 use surehold::compaction::{Cleaner, Compactor, cleaner, compactor};
 use surehold::rebalance::{Coordinator, Historical, coordinator, historical};
-use surehold::{EffectId, Machine, commit, compaction, rebalance};
+use surehold::{Driven, EffectId, commit, compaction, rebalance};
 
 use crate::numbers::Numbers;
 use crate::walk::{Visited, is_read_as_written};
@@ -67,15 +67,12 @@ fn feed(data: &[u8], closely: bool) -> Tally {
 }
 
 /// A role that can be made of bytes.
-trait Role: Machine + Sized {
+trait Role: Driven + Sized {
     /// With limits that the bytes say.
     fn of(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Self>;
 
     /// The effect that an event brings the outcome of.
     fn names(event: &mut Self::Event) -> Option<&mut EffectId>;
-
-    /// Whether an effect has an outcome.
-    fn is_awaited(effect: &Self::Effect) -> bool;
 }
 
 fn feed_role<M>(bytes: &mut Unstructured<'_>, closely: bool) -> Tally
@@ -130,7 +127,7 @@ where
         for issued in &step.effects {
             assert!(!closely || is_read_as_written(&issued.effect), "{:?}", issued.effect);
             numbers.note(&issued.effect);
-            if M::is_awaited(&issued.effect) && !outstanding.contains(&issued.id) {
+            if M::awaits(&issued.effect) && !outstanding.contains(&issued.id) {
                 outstanding.push(issued.id);
             }
         }
@@ -196,10 +193,6 @@ impl Role for Compactor {
             compaction::Event::Continue { .. } => None,
         }
     }
-
-    fn is_awaited(_: &Self::Effect) -> bool {
-        true
-    }
 }
 
 impl Role for Cleaner {
@@ -209,10 +202,6 @@ impl Role for Cleaner {
 
     fn names(event: &mut Self::Event) -> Option<&mut EffectId> {
         Compactor::names(event)
-    }
-
-    fn is_awaited(_: &Self::Effect) -> bool {
-        true
     }
 }
 
@@ -224,10 +213,6 @@ impl Role for Coordinator {
     /// It has no outcomes: what it asks for is answered by a message.
     fn names(_: &mut Self::Event) -> Option<&mut EffectId> {
         None
-    }
-
-    fn is_awaited(_: &Self::Effect) -> bool {
-        false
     }
 }
 
@@ -241,10 +226,6 @@ impl Role for Historical {
             rebalance::HistoricalEvent::Outcome { id, .. } => Some(id),
             rebalance::HistoricalEvent::Received(_) => None,
         }
-    }
-
-    fn is_awaited(effect: &Self::Effect) -> bool {
-        !matches!(effect, rebalance::HistoricalEffect::Send(..))
     }
 }
 
@@ -264,11 +245,6 @@ impl Role for Controller {
             _ => None,
         }
     }
-
-    fn is_awaited(effect: &Self::Effect) -> bool {
-        use commit::ControllerEffect::{Answer, AnswerRefill, Reset};
-        !matches!(effect, Answer(..) | AnswerRefill(..) | Reset(..))
-    }
 }
 
 impl Role for Server {
@@ -286,11 +262,6 @@ impl Role for Server {
             commit::ServerEvent::Outcome { id, .. } => Some(id),
             _ => None,
         }
-    }
-
-    fn is_awaited(effect: &Self::Effect) -> bool {
-        use commit::ServerEffect::{Delete, Report, Show};
-        !matches!(effect, Delete(..) | Report(..) | Show(..))
     }
 }
 

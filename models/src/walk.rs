@@ -21,11 +21,6 @@ pub(crate) fn kind_of<E: Debug>(effect: &E) -> String {
     format!("{effect:?}").chars().take_while(|c| !c.is_ascii_digit() && *c != '{').collect()
 }
 
-/// The bytes that choose the world; those that are missing are zero.
-pub(crate) fn header_of<const N: usize>(data: &[u8]) -> [u8; N] {
-    std::array::from_fn(|at| data.get(at).copied().unwrap_or(0))
-}
-
 pub(crate) fn is_set(data: &[u8], at: usize, bit: u32) -> bool {
     bits(data, at, bit, 1) == 1
 }

@@ -91,6 +91,26 @@ pub enum Key {
     CleanerMarker,
 }
 
+impl Key {
+    /// The block beneath whose folder the object lies. Global marks lie in no block's folder.
+    #[must_use]
+    pub fn block(self) -> Option<BlockId> {
+        match self {
+            Self::Chunks(id)
+            | Self::Index(id)
+            | Self::Meta(id)
+            | Self::DeletionMark(id)
+            | Self::NoCompactMark(id)
+            | Self::VisitMark(id) => Some(id),
+            Self::GlobalDeletionMark(_)
+            | Self::GlobalNoCompactMark(_)
+            | Self::Plan(_)
+            | Self::Marker(..)
+            | Self::CleanerMarker => None,
+        }
+    }
+}
+
 /// What a listing lists. One listing is one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -14,6 +14,33 @@ use super::durables::Durables;
 use crate::driven::Driven;
 use crate::machine::{EffectId, Issued};
 
+/// A role that may go from thread to thread, with all that it takes, keeps and asks for. Every one of this crate's may.
+pub trait Threaded:
+    Driven<
+        State: Send + Sync,
+        Event: Send,
+        Effect: Send + Sync,
+        Refusal: Send,
+        Durable: Send,
+        Input: Send,
+    > + Send
+    + 'static
+{
+}
+
+impl<M> Threaded for M where
+    M: Driven<
+            State: Send + Sync,
+            Event: Send,
+            Effect: Send + Sync,
+            Refusal: Send,
+            Durable: Send,
+            Input: Send,
+        > + Send
+        + 'static
+{
+}
+
 /// Carries out effects on the world.
 pub trait Adapter<M: Driven>: Send + Sync + 'static {
     /// Carries out one effect, and says how it ended, in an event that names its id.
@@ -136,15 +163,7 @@ pub fn run<M, D, A>(
     room: usize,
 ) -> (Shell<M>, impl Future<Output = Ended<D::Error>> + Send)
 where
-    M: Driven<
-            State: Send + Sync,
-            Event: Send,
-            Effect: Send + Sync,
-            Refusal: Send,
-            Durable: Send,
-            Input: Send,
-        > + Send
-        + 'static,
+    M: Threaded,
     D: Durables<M::Durable> + Send + 'static,
     A: Adapter<M>,
 {
@@ -179,15 +198,7 @@ type Joined<E> = Result<(Id, Option<E>), JoinError>;
 
 impl<M, D, A> Task<M, D, A>
 where
-    M: Driven<
-            State: Send + Sync,
-            Event: Send,
-            Effect: Send + Sync,
-            Refusal: Send,
-            Durable: Send,
-            Input: Send,
-        > + Send
-        + 'static,
+    M: Threaded,
     D: Durables<M::Durable> + Send + 'static,
     A: Adapter<M>,
 {

@@ -93,8 +93,8 @@ use super::scope::{Budget, Goal, Scope, Tier};
 use super::tale::{Tale, name};
 use super::world::{Node, Stored, World};
 pub use crate::fuzz::{Finding, Walked};
-use crate::shrink::{Story, fewest, single};
-use crate::walk::{Visited, bits, header_of, is_read_as_written, is_set, kind_of};
+use crate::retold::{self, Ground, Retold};
+use crate::walk::{Visited, bits, is_read_as_written, is_set, kind_of};
 
 /// How many bytes choose the world.
 pub const HEADER: usize = 7;
@@ -285,7 +285,7 @@ fn walk<V: Guards<Guard>>(
     tries: Option<usize>,
 ) -> Result<Walked, Box<Finding>> {
     let is_ours = release.is_none();
-    let model_of = |data: &[u8]| {
+    let ground_of = |data: &[u8]| {
         let (controller, server) = roles(data);
         let mut model = Model::new(controller, server, &world_of(data));
         model.reduce = !is_set(data, 1, 6);
@@ -293,69 +293,9 @@ fn walk<V: Guards<Guard>>(
         if !is_ours {
             model.judged.clear();
         }
-        model
+        Setting { model, is_ours }
     };
-    let model = model_of(data);
-    let mut walk = Walk::begun(&model, data, is_ours);
-    let done = walk.operate(data.get(HEADER..).unwrap_or_default());
-    let done = done.and_then(|()| walk.end());
-    let Err(breach) = done else { return Ok(Walked::of(walk.taken.len(), walk.fair_after)) };
-    let mut finding = Box::new(walk.tell(breach));
-    let header = header_of::<HEADER>(data).to_vec();
-    finding.by_single_events =
-        tries.and_then(|tries| by_single_events(&model_of, &walk, &finding, header, tries));
-    Err(finding)
-}
-
-/// The same finding by single operations, with as few events as can be left. `None` if those do not show it, or are more
-/// than are read.
-fn by_single_events<V: Guards<Guard>>(
-    model_of: &impl Fn(&[u8]) -> Model<V>,
-    walk: &Walk<'_, V>,
-    finding: &Finding,
-    header: Vec<u8>,
-    tries: usize,
-) -> Option<Vec<u8>> {
-    let is_ours = walk.is_ours;
-    let replay = |story: &Story<String>| {
-        let model = model_of(&story.header);
-        shown(Walk::begun(&model, &story.header, is_ours), &story.events, finding)
-    };
-    let story = Story { header, events: walk.named() };
-    let story = fewest(story, tries, |story| replay(story).map(|(events, _)| events))?;
-    let (events, operations) = replay(&story)?;
-    (events.len() <= MAX_OPERATIONS).then(|| [story.header, operations].concat())
-}
-
-/// Which of some events happen until the same is found, and the operations that choose them.
-fn shown<V: Guards<Guard>>(
-    mut walk: Walk<'_, V>,
-    events: &[String],
-    finding: &Finding,
-) -> Option<(Vec<String>, Vec<u8>)> {
-    let (mut happened, mut operations) = (Vec::new(), Vec::new());
-    let mut breach = None;
-    for event in events {
-        let enabled = walk.enabled();
-        let named = enabled.iter().enumerate();
-        let mut named = named.filter(|(_, action)| walk.name_of(&walk.world, action) == *event);
-        let Some((place, action)) = named.next() else { continue };
-        happened.push(event.clone());
-        operations.extend(single(place));
-        breach = walk.take(*action).err();
-        if breach.is_some() {
-            break;
-        }
-    }
-    // What else is broken at the end shows among the events: they are those of the ending too.
-    let is_of_the_end = finding.is_stuck() || !walk.is_ours;
-    if breach.is_none() && is_of_the_end {
-        breach = walk.end().err();
-    }
-    let breach = breach?;
-    let found = walk.tell(breach);
-    let is_same = found.property == finding.property && found.shows == finding.shows;
-    is_same.then_some((happened, operations))
+    retold::walk(&ground_of, data, tries)
 }
 
 /// What is asked at the end.
@@ -390,6 +330,25 @@ impl Breach {
     }
 }
 
+/// Where a walk goes, and whose protocol is there.
+struct Setting<V: Guards<Guard>> {
+    model: Model<V>,
+    is_ours: bool,
+}
+
+impl<V: Guards<Guard>> Ground for Setting<V> {
+    const HEADER: usize = HEADER;
+    const MAX_OPERATIONS: usize = MAX_OPERATIONS;
+    type Walk<'m>
+        = Walk<'m, V>
+    where
+        Self: 'm;
+
+    fn begin(&self, data: &[u8]) -> Walk<'_, V> {
+        Walk::begun(&self.model, data, self.is_ours)
+    }
+}
+
 /// A walk under way.
 struct Walk<'m, V: Guards<Guard>> {
     model: &'m Model<V>,
@@ -402,6 +361,107 @@ struct Walk<'m, V: Guards<Guard>> {
     is_ours: bool,
     at_the_end: AtTheEnd,
     fair_after: Option<usize>,
+}
+
+impl<V: Guards<Guard>> Retold for Walk<'_, V> {
+    type Action = Action;
+    type Breach = Breach;
+
+    fn operate(&mut self, operations: &[u8]) -> Result<(), Breach> {
+        for operation in operations.chunks_exact(2).take(MAX_OPERATIONS) {
+            if self.taken.len() >= MAX_EVENTS {
+                break;
+            }
+            let [which, low] = [operation[0], operation[1]].map(usize::from);
+            self.operate_once(which & 7, which >> 3, low)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Breach> {
+        self.judge_written(None)?;
+        match self.at_the_end {
+            AtTheEnd::Nothing => Ok(()),
+            AtTheEnd::Goal => self.reach_the_goal(),
+            AtTheEnd::Loss => self.lose_nothing(),
+        }
+    }
+
+    fn enabled(&self) -> Vec<Action> {
+        let mut all = Vec::new();
+        self.model.enabled(&self.world, &mut all);
+        all.retain(|action| self.model.is_affordable(&self.world, action));
+        all
+    }
+
+    fn take(&mut self, action: Action) -> Result<(), Breach> {
+        if self.world.broken.is_some() {
+            return Ok(());
+        }
+        let next = self.model.apply(&self.world, action, &mut Tale::untold());
+        self.taken.push(action);
+        // Refused: nothing has happened.
+        let Some(next) = next else { return Ok(()) };
+        let again = || self.model.apply(&self.world, action, &mut Tale::untold());
+        let twice = self.thorough && self.taken.len().is_multiple_of(EVENTS_BETWEEN_DOUBLES);
+        if twice && again().as_ref() != Some(&next) {
+            return Err(Breach::of("the same event gives two worlds"));
+        }
+        let before = std::mem::replace(&mut self.world, next);
+        self.judge(&before)
+    }
+
+    fn named(&self) -> Vec<String> {
+        let mut world = self.model.start();
+        let mut names = Vec::new();
+        for (at, action) in self.taken.iter().enumerate() {
+            if self.fair_after == Some(at) {
+                world.left = Budget::default();
+            }
+            names.push(self.name_in(&world, action));
+            let next = self.model.apply(&world, *action, &mut Tale::untold());
+            world = next.unwrap_or(world);
+        }
+        names
+    }
+
+    fn name_of(&self, action: &Action) -> String {
+        self.name_in(&self.world, action)
+    }
+
+    fn tell(&self, breach: Breach) -> Finding {
+        let mut timeline = Vec::new();
+        let mut world = self.model.start();
+        for (at, action) in self.taken.iter().enumerate() {
+            if self.fair_after == Some(at) {
+                world.left = Budget::default();
+            }
+            let mut tale = Tale::told();
+            // What is refused, or changes nothing, is not told.
+            let Some(next) = self.model.apply(&world, *action, &mut tale) else { continue };
+            timeline.extend(tale.into_lines().into_iter().map(|line| (at + 1, line)));
+            world = next;
+        }
+        let ending = breach.ending.unwrap_or_else(|| ending::of(self.model, &self.world));
+        Finding {
+            property: breach.property,
+            bounds: self.model.scope.bounds(),
+            timeline,
+            fair_after: self.fair_after,
+            ending,
+            shows: breach.shows,
+            by_single_events: None,
+        }
+    }
+
+    fn walked(&self) -> Walked {
+        Walked::of(self.taken.len(), self.fair_after)
+    }
+
+    /// What upstream loses for good is asked at the end.
+    fn is_of_the_end(&self, finding: &Finding) -> bool {
+        finding.is_stuck() || !self.is_ours
+    }
 }
 
 impl<'m, V: Guards<Guard>> Walk<'m, V> {
@@ -424,42 +484,7 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         }
     }
 
-    fn operate(&mut self, operations: &[u8]) -> Result<(), Breach> {
-        for operation in operations.chunks_exact(2).take(MAX_OPERATIONS) {
-            if self.taken.len() >= MAX_EVENTS {
-                break;
-            }
-            let [which, low] = [operation[0], operation[1]].map(usize::from);
-            self.operate_once(which & 7, which >> 3, low)?;
-        }
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), Breach> {
-        self.judge_written(None)?;
-        match self.at_the_end {
-            AtTheEnd::Nothing => Ok(()),
-            AtTheEnd::Goal => self.reach_the_goal(),
-            AtTheEnd::Loss => self.lose_nothing(),
-        }
-    }
-
-    /// What happened, each by a name that stays the same when something else is left out: not by an effect's number.
-    fn named(&self) -> Vec<String> {
-        let mut world = self.model.start();
-        let mut names = Vec::new();
-        for (at, action) in self.taken.iter().enumerate() {
-            if self.fair_after == Some(at) {
-                world.left = Budget::default();
-            }
-            names.push(self.name_of(&world, action));
-            let next = self.model.apply(&world, *action, &mut Tale::untold());
-            world = next.unwrap_or(world);
-        }
-        names
-    }
-
-    fn name_of(&self, world: &World, action: &Action) -> String {
+    fn name_in(&self, world: &World, action: &Action) -> String {
         let Action::Run(who, number, fate) = *action else { return format!("{action:?}") };
         let kind = match who {
             Who::Controller(at) => {
@@ -507,14 +532,6 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
             None => Who::Controller(number as u8),
             Some(server) => Who::Server(server as u8),
         }
-    }
-
-    /// What can happen now.
-    fn enabled(&self) -> Vec<Action> {
-        let mut all = Vec::new();
-        self.model.enabled(&self.world, &mut all);
-        all.retain(|action| self.model.is_affordable(&self.world, action));
-        all
     }
 
     /// One event of those that are wanted, or of all.
@@ -682,24 +699,6 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         Some(reached.len())
     }
 
-    /// An event happens, and is judged.
-    fn take(&mut self, action: Action) -> Result<(), Breach> {
-        if self.world.broken.is_some() {
-            return Ok(());
-        }
-        let next = self.model.apply(&self.world, action, &mut Tale::untold());
-        self.taken.push(action);
-        // Refused: nothing has happened.
-        let Some(next) = next else { return Ok(()) };
-        let again = || self.model.apply(&self.world, action, &mut Tale::untold());
-        let twice = self.thorough && self.taken.len().is_multiple_of(EVENTS_BETWEEN_DOUBLES);
-        if twice && again().as_ref() != Some(&next) {
-            return Err(Breach::of("the same event gives two worlds"));
-        }
-        let before = std::mem::replace(&mut self.world, next);
-        self.judge(&before)
-    }
-
     fn judge(&mut self, before: &World) -> Result<(), Breach> {
         if let Some(broken) = self.world.broken {
             return Err(Breach::of(broken.property().name()));
@@ -741,32 +740,6 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         match controllers.all(is_read_as_written) && servers.all(is_read_as_written) {
             true => Ok(()),
             false => Err(Breach::of("a state is read as another than was written")),
-        }
-    }
-
-    /// Tells the walk from its beginning.
-    fn tell(&self, breach: Breach) -> Finding {
-        let mut timeline = Vec::new();
-        let mut world = self.model.start();
-        for (at, action) in self.taken.iter().enumerate() {
-            if self.fair_after == Some(at) {
-                world.left = Budget::default();
-            }
-            let mut tale = Tale::told();
-            // What is refused, or changes nothing, is not told.
-            let Some(next) = self.model.apply(&world, *action, &mut tale) else { continue };
-            timeline.extend(tale.into_lines().into_iter().map(|line| (at + 1, line)));
-            world = next;
-        }
-        let ending = breach.ending.unwrap_or_else(|| ending::of(self.model, &self.world));
-        Finding {
-            property: breach.property,
-            bounds: self.model.scope.bounds(),
-            timeline,
-            fair_after: self.fair_after,
-            ending,
-            shows: breach.shows,
-            by_single_events: None,
         }
     }
 }

@@ -80,8 +80,8 @@ use super::tale::Tale;
 use super::window::Window;
 use super::world::{Broken, Letter, Mail};
 pub use crate::fuzz::{Finding, HEADER, Walked};
-use crate::shrink::{Story, fewest, single};
-use crate::walk::{Visited, bits, header_of, is_read_as_written, is_set};
+use crate::retold::{self, Ground, Retold};
+use crate::walk::{Visited, bits, is_read_as_written, is_set};
 
 /// How many operations are read at most; bytes after them mean nothing.
 pub const MAX_OPERATIONS: usize = 128;
@@ -260,82 +260,16 @@ fn walk<F: Fleet>(
 where
     RoleOf<F>: Inspected,
 {
-    let model_of = |data: &[u8]| {
+    let ground_of = |data: &[u8]| {
         let mut model = Model::new(fleet, &world_of(data));
         if is_ours {
             model.judged.retain(|property| *property != Property::NoPingPong);
         } else {
             model.judged = vec![Property::LastCopyKept];
         }
-        model
+        Setting { model, is_ours }
     };
-    let model = model_of(data);
-    let mut walk = Walk::begun(&model, data, is_ours);
-    let done = walk.operate(data.get(HEADER..).unwrap_or_default());
-    let done = done.and_then(|()| walk.end());
-    let Err(breach) = done else { return Ok(Walked::of(walk.taken.len(), walk.fair_after)) };
-    let mut finding = Box::new(walk.tell(&breach));
-    let header = header_of::<HEADER>(data).to_vec();
-    finding.by_single_events =
-        tries.and_then(|tries| by_single_events(&model_of, &walk, &finding, header, tries));
-    Err(finding)
-}
-
-/// The same finding by single operations, with as few events as can be left. `None` if those do not show it, or are more
-/// than are read.
-fn by_single_events<F: Fleet>(
-    model_of: &impl Fn(&[u8]) -> Model<F>,
-    walk: &Walk<'_, F>,
-    finding: &Finding,
-    header: Vec<u8>,
-    tries: usize,
-) -> Option<Vec<u8>>
-where
-    RoleOf<F>: Inspected,
-{
-    let is_ours = walk.is_ours;
-    let replay = |story: &Story<String>| {
-        let model = model_of(&story.header);
-        shown(Walk::begun(&model, &story.header, is_ours), &story.events, finding)
-    };
-    let story = Story { header, events: walk.named() };
-    let story = fewest(story, tries, |story| replay(story).map(|(events, _)| events))?;
-    let (events, operations) = replay(&story)?;
-    (events.len() <= MAX_OPERATIONS).then(|| [story.header, operations].concat())
-}
-
-/// Which of some events happen until the same is found, and the operations that choose them.
-fn shown<F: Fleet>(
-    mut walk: Walk<'_, F>,
-    events: &[String],
-    finding: &Finding,
-) -> Option<(Vec<String>, Vec<u8>)>
-where
-    RoleOf<F>: Inspected,
-{
-    let (mut happened, mut operations) = (Vec::new(), Vec::new());
-    let mut breach = None;
-    for event in events {
-        let enabled = walk.enabled();
-        let named = enabled.iter().enumerate();
-        let mut named = named.filter(|(_, action)| walk.name_of(&walk.world, action) == *event);
-        let Some((place, action)) = named.next() else { continue };
-        happened.push(event.clone());
-        operations.extend(single(place));
-        breach = walk.take(*action).err();
-        if breach.is_some() {
-            break;
-        }
-    }
-    // What else is broken at the end shows among the events: they are those of the ending too.
-    let is_of_the_end = finding.is_stuck();
-    if breach.is_none() && is_of_the_end {
-        breach = walk.end().err();
-    }
-    let breach = breach?;
-    let found = walk.tell(&breach);
-    let is_same = found.property == finding.property && found.shows == finding.shows;
-    is_same.then_some((happened, operations))
+    retold::walk(&ground_of, data, tries)
 }
 
 /// What is broken.
@@ -419,6 +353,28 @@ impl Ledger {
     }
 }
 
+/// Where a walk goes, and whose protocol is there.
+struct Setting<F: Fleet> {
+    model: Model<F>,
+    is_ours: bool,
+}
+
+impl<F: Fleet> Ground for Setting<F>
+where
+    RoleOf<F>: Inspected,
+{
+    const HEADER: usize = HEADER;
+    const MAX_OPERATIONS: usize = MAX_OPERATIONS;
+    type Walk<'m>
+        = Walk<'m, F>
+    where
+        Self: 'm;
+
+    fn begin(&self, data: &[u8]) -> Walk<'_, F> {
+        Walk::begun(&self.model, data, self.is_ours)
+    }
+}
+
 /// A walk under way.
 struct Walk<'m, F: Fleet>
 where
@@ -432,9 +388,97 @@ where
     ledger: Ledger,
     visited: Visited<RoleOf<F>>,
     visited_servers: Visited<surehold::rebalance::historical::State>,
-    is_ours: bool,
     asks_for_goal: bool,
     fair_after: Option<usize>,
+}
+
+impl<F: Fleet> Retold for Walk<'_, F>
+where
+    RoleOf<F>: Inspected,
+{
+    type Action = Action;
+    type Breach = Breach;
+
+    fn operate(&mut self, operations: &[u8]) -> Result<(), Breach> {
+        for operation in operations.chunks_exact(2).take(MAX_OPERATIONS) {
+            if self.taken.len() >= MAX_EVENTS {
+                break;
+            }
+            self.operate_once(operation[0] & 7, operation[0] >> 3, operation[1])?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Breach> {
+        self.judge_written()?;
+        if self.asks_for_goal {
+            self.reach_the_goal()?;
+        }
+        self.judge_indices()
+    }
+
+    fn enabled(&self) -> Vec<Action> {
+        let mut all = Vec::new();
+        self.model.enabled(&self.world, &mut all);
+        all
+    }
+
+    fn take(&mut self, action: Action) -> Result<(), Breach> {
+        let next = self.model.apply(&self.world, action, &mut Tale::untold());
+        self.taken.push(action);
+        // Refused: nothing has happened.
+        let Some(next) = next else { return Ok(()) };
+        let again = || self.model.apply(&self.world, action, &mut Tale::untold());
+        if self.looks() && again().as_ref() != Some(&next) {
+            return Err(Breach("the same event gives two worlds".into()));
+        }
+        self.note(&next, action);
+        let before = std::mem::replace(&mut self.world, next);
+        self.judge(&before, action)
+    }
+
+    fn named(&self) -> Vec<String> {
+        let mut world = self.model.start();
+        let mut names = Vec::new();
+        for action in &self.taken {
+            names.push(self.name_in(&world, action));
+            let next = self.model.apply(&world, *action, &mut Tale::untold());
+            world = next.unwrap_or(world);
+        }
+        names
+    }
+
+    fn name_of(&self, action: &Action) -> String {
+        self.name_in(&self.world, action)
+    }
+
+    fn tell(&self, breach: Breach) -> Finding {
+        let mut timeline = Vec::new();
+        let mut world = self.model.start();
+        for (at, action) in self.taken.iter().enumerate() {
+            let mut tale = Tale::told();
+            let next = self.model.apply(&world, *action, &mut tale);
+            timeline.extend(tale.into_lines().into_iter().map(|line| (at + 1, line)));
+            world = next.unwrap_or(world);
+        }
+        let ending = match self.world.broken {
+            Some(broken) => format!("{broken:?}"),
+            None => breach.0.clone(),
+        };
+        Finding {
+            property: breach.0.clone(),
+            bounds: self.model.scope.bounds(),
+            timeline,
+            fair_after: self.fair_after,
+            ending,
+            shows: self.is_18764().then_some("#18764"),
+            by_single_events: None,
+        }
+    }
+
+    fn walked(&self) -> Walked {
+        Walked::of(self.taken.len(), self.fair_after)
+    }
 }
 
 impl<'m, F: Fleet> Walk<'m, F>
@@ -450,51 +494,12 @@ where
             ledger: Ledger::default(),
             visited: Visited::default(),
             visited_servers: Visited::default(),
-            is_ours,
             asks_for_goal: is_ours && is_set(data, 2, 6) && bits(data, 5, 0, 4) == 0,
             fair_after: None,
         }
     }
 
-    fn operate(&mut self, operations: &[u8]) -> Result<(), Breach> {
-        for operation in operations.chunks_exact(2).take(MAX_OPERATIONS) {
-            if self.taken.len() >= MAX_EVENTS {
-                break;
-            }
-            self.operate_once(operation[0] & 7, operation[0] >> 3, operation[1])?;
-        }
-        Ok(())
-    }
-
-    /// What is asked at the end.
-    fn end(&mut self) -> Result<(), Breach> {
-        self.judge_written()?;
-        if self.asks_for_goal {
-            self.reach_the_goal()?;
-        }
-        self.judge_indices()
-    }
-
-    /// What can happen now.
-    fn enabled(&self) -> Vec<Action> {
-        let mut all = Vec::new();
-        self.model.enabled(&self.world, &mut all);
-        all
-    }
-
-    /// What happened, each by a name that stays the same when something else is left out: not by an effect's number.
-    fn named(&self) -> Vec<String> {
-        let mut world = self.model.start();
-        let mut names = Vec::new();
-        for action in &self.taken {
-            names.push(self.name_of(&world, action));
-            let next = self.model.apply(&world, *action, &mut Tale::untold());
-            world = next.unwrap_or(world);
-        }
-        names
-    }
-
-    fn name_of(&self, world: &WorldOf<F>, action: &Action) -> String {
+    fn name_in(&self, world: &WorldOf<F>, action: &Action) -> String {
         match *action {
             Action::Deliver { letter, repeated, fails } => {
                 format!("{} {repeated} {fails}", name_of_letter(&world.wire[usize::from(letter)]))
@@ -690,21 +695,6 @@ where
         }
     }
 
-    /// An event happens, and is judged.
-    fn take(&mut self, action: Action) -> Result<(), Breach> {
-        let next = self.model.apply(&self.world, action, &mut Tale::untold());
-        self.taken.push(action);
-        // Refused: nothing has happened.
-        let Some(next) = next else { return Ok(()) };
-        let again = || self.model.apply(&self.world, action, &mut Tale::untold());
-        if self.looks() && again().as_ref() != Some(&next) {
-            return Err(Breach("the same event gives two worlds".into()));
-        }
-        self.note(&next, action);
-        let before = std::mem::replace(&mut self.world, next);
-        self.judge(&before, action)
-    }
-
     /// Whether this event is one of those that are looked at closely.
     fn looks(&self) -> bool {
         self.thorough && self.taken.len().is_multiple_of(EVENTS_BETWEEN_DOUBLES)
@@ -806,31 +796,6 @@ where
             return Err(Breach("a state is read as another than was written".into()));
         }
         Ok(())
-    }
-
-    /// Tells the walk from its beginning.
-    fn tell(&self, breach: &Breach) -> Finding {
-        let mut timeline = Vec::new();
-        let mut world = self.model.start();
-        for (at, action) in self.taken.iter().enumerate() {
-            let mut tale = Tale::told();
-            let next = self.model.apply(&world, *action, &mut tale);
-            timeline.extend(tale.into_lines().into_iter().map(|line| (at + 1, line)));
-            world = next.unwrap_or(world);
-        }
-        let ending = match self.world.broken {
-            Some(broken) => format!("{broken:?}"),
-            None => breach.0.clone(),
-        };
-        Finding {
-            property: breach.0.clone(),
-            bounds: self.model.scope.bounds(),
-            timeline,
-            fair_after: self.fair_after,
-            ending,
-            shows: self.is_18764().then_some("#18764"),
-            by_single_events: None,
-        }
     }
 
     /// Whether the copy that was lost last had been judged superfluous since another was counted whose drop was

@@ -208,20 +208,7 @@ impl Turn<'_> {
 
 /// The blocks of which something is there.
 fn directories_in(keys: &[Key]) -> Vec<BlockId> {
-    let block = |key: &Key| match *key {
-        Key::Chunks(id)
-        | Key::Index(id)
-        | Key::Meta(id)
-        | Key::DeletionMark(id)
-        | Key::NoCompactMark(id)
-        | Key::VisitMark(id) => Some(id),
-        Key::GlobalDeletionMark(_)
-        | Key::GlobalNoCompactMark(_)
-        | Key::Plan(_)
-        | Key::Marker(..)
-        | Key::CleanerMarker => None,
-    };
-    let mut blocks: Vec<_> = keys.iter().filter_map(block).collect();
+    let mut blocks: Vec<_> = keys.iter().filter_map(|key| key.block()).collect();
     blocks.sort_unstable();
     blocks.dedup();
     blocks

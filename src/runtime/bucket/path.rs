@@ -58,25 +58,8 @@ pub(super) fn is_beneath(key: Key, prefix: Prefix) -> bool {
         Prefix::Plans => matches!(key, Key::Plan(_)),
         Prefix::AllMarkers => matches!(key, Key::Marker(..)),
         Prefix::Markers(plan) => matches!(key, Key::Marker(of, _) if of == plan),
-        Prefix::Block(id) => block_of(key) == Some(id),
-        Prefix::AllBlocks => block_of(key).is_some(),
-    }
-}
-
-/// The block beneath whose folder an object lies.
-fn block_of(key: Key) -> Option<BlockId> {
-    match key {
-        Key::Chunks(id)
-        | Key::Index(id)
-        | Key::Meta(id)
-        | Key::DeletionMark(id)
-        | Key::NoCompactMark(id)
-        | Key::VisitMark(id) => Some(id),
-        Key::GlobalDeletionMark(_)
-        | Key::GlobalNoCompactMark(_)
-        | Key::CleanerMarker
-        | Key::Plan(_)
-        | Key::Marker(..) => None,
+        Prefix::Block(id) => key.block() == Some(id),
+        Prefix::AllBlocks => key.block().is_some(),
     }
 }
 
