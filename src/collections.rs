@@ -217,7 +217,18 @@ macro_rules! common {
         #[cfg(feature = "serde")]
         impl<$($p: $($bound +)+ serde::Serialize),+> serde::Serialize for $name<$($p),+> {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_seq(self.iter())
+                serializer.serialize_newtype_struct(stringify!($name), &Entries(self))
+            }
+        }
+
+        // The name around them tells entries in the order of their keys from a list.
+        #[cfg(feature = "serde")]
+        impl<$($p: $($bound +)+ serde::Serialize),+> serde::Serialize for Entries<'_, $name<$($p),+>> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeSeq as _;
+                let mut entries = serializer.serialize_seq(Some(self.0.len()))?;
+                self.0.iter().try_for_each(|entry| entries.serialize_element(&entry))?;
+                entries.end()
             }
         }
 
@@ -242,6 +253,10 @@ macro_rules! common {
     };
 }
 
+/// What a collection is serialised as.
+#[cfg(feature = "serde")]
+struct Entries<'a, C>(&'a C);
+
 common!(Map, (K, V), debug_map, [K: Ord Clone, V: Clone]);
 common!(Set, T, debug_set, [T: Ord Clone]);
 common!(Seq, T, debug_list, [T: Clone]);
@@ -251,7 +266,6 @@ common!(Seq, T, debug_list, [T: Clone]);
 /// A clone copies the entries, which at that size costs less than sharing them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Table<K, V>(Vec<(K, V)>);
 
 #[cfg(feature = "arbitrary")]

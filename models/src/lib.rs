@@ -25,6 +25,8 @@ mod retold;
 #[cfg(feature = "checker")]
 pub mod runs;
 pub mod shrink;
+#[cfg(feature = "checker")]
+pub mod symmetry;
 pub mod targets;
 pub mod tier;
 mod walk;

@@ -3,7 +3,7 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::quality::FixedState;
 
@@ -12,14 +12,35 @@ use foldhash::quality::FixedState;
 /// After a change the digest is unknown until [`Part::seal`] is called; a part is hashed only when sealed.
 #[derive(Clone, Debug)]
 pub struct Part<T> {
-    content: Arc<T>,
+    content: Arc<Content<T>>,
     digest: Option<u64>,
+}
+
+/// What parts share.
+#[derive(Debug)]
+struct Content<T> {
+    value: T,
+    /// The hashes of what it is under each renaming of the actors, once somebody has asked.
+    images: OnceLock<Box<[u64]>>,
+}
+
+impl<T> Content<T> {
+    fn new(value: T) -> Self {
+        Self { value, images: OnceLock::new() }
+    }
+}
+
+/// A copy is made to be changed.
+impl<T: Clone> Clone for Content<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.value.clone())
+    }
 }
 
 impl<T: Clone + Hash> Part<T> {
     /// A sealed part.
     pub fn new(content: T) -> Self {
-        let mut part = Self { content: Arc::new(content), digest: None };
+        let mut part = Self { content: Arc::new(Content::new(content)), digest: None };
         part.seal();
         part
     }
@@ -38,13 +59,22 @@ impl<T: Clone + Hash> Part<T> {
     /// The content, to change.
     pub fn change(&mut self) -> &mut T {
         self.digest = None;
-        Arc::make_mut(&mut self.content)
+        let content = Arc::make_mut(&mut self.content);
+        content.images.take();
+        &mut content.value
+    }
+
+    /// The hashes of what the content is under each renaming, which are counted only once. All who ask must want the
+    /// same renamings.
+    #[cfg(feature = "checker")]
+    pub(crate) fn images(&self, count: impl FnOnce(&T) -> Box<[u64]>) -> &[u64] {
+        self.content.images.get_or_init(|| count(&self.content.value))
     }
 
     /// Computes the digest if the content may have changed.
     pub fn seal(&mut self) {
         if self.digest.is_none() {
-            self.digest = Some(FixedState::with_seed(0x5357_2e68).hash_one(&*self.content));
+            self.digest = Some(FixedState::with_seed(0x5357_2e68).hash_one(&self.content.value));
         }
     }
 }
@@ -59,14 +89,14 @@ impl<T> Deref for Part<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.content
+        &self.content.value
     }
 }
 
 impl<T: PartialEq> PartialEq for Part<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.content, &other.content)
-            || (self.digest == other.digest && self.content == other.content)
+            || (self.digest == other.digest && self.content.value == other.content.value)
     }
 }
 
@@ -93,5 +123,19 @@ mod tests {
         assert_ne!(part.digest, old.digest);
         assert_eq!(part, Part::new(vec![1, 2]));
         assert_eq!(part.digest, Part::new(vec![1, 2]).digest);
+    }
+
+    #[test]
+    #[cfg(feature = "checker")]
+    fn images_are_of_the_content_as_it_is() {
+        let mut part = Part::new(vec![1]);
+        let of = |content: &Vec<u64>| -> Box<[u64]> { content.clone().into() };
+        assert_eq!(part.images(of), [1]);
+        assert_eq!(part.images(|_| unreachable!("counted once")), [1]);
+        part.change().push(2);
+        assert_eq!(part.images(of), [1, 2]);
+        let other = part.clone();
+        part.change().push(3);
+        assert_eq!((other.images(of), part.images(of)), (&[1, 2][..], &[1, 2, 3][..]));
     }
 }

@@ -1,5 +1,7 @@
 //! The model as stateright and the explorer see it.
 
+use std::hash::Hasher;
+
 use stateright::Property as Named;
 use surehold::compaction::invariant::{Property, lost};
 
@@ -152,6 +154,14 @@ impl<F: Fleet> Judged for Model<F> {
             | Action::Crash(_)
             | Action::Pause(_) => None,
         }
+    }
+
+    fn images(&self) -> usize {
+        self.renamings.len()
+    }
+
+    fn feed_image<H: Hasher>(&self, world: &WorldOf<F>, image: usize, hasher: &mut H) {
+        self.feed_image_of(world, image, hasher);
     }
 
     /// Nothing ever stops for good: a fleet without work looks for it again and again.

@@ -6,6 +6,7 @@
 use core::fmt::Debug;
 use std::sync::Arc;
 
+use serde::Serialize;
 use surehold::compaction::compactor::{Durable, Limits};
 use surehold::compaction::object::PlanId;
 use surehold::compaction::plan::Plan;
@@ -17,7 +18,7 @@ use surehold::{Machine, Verified};
 /// A machine of the compaction protocol.
 pub trait Role:
     Machine<
-        State: Seen + Send + Sync,
+        State: Seen + Serialize + Send + Sync,
         Event = Event,
         Effect = Effect,
         Guard = Guard,
@@ -33,7 +34,7 @@ pub trait Role:
 
 impl<M> Role for M where
     M: Machine<
-            State: Seen + Send + Sync,
+            State: Seen + Serialize + Send + Sync,
             Event = Event,
             Effect = Effect,
             Guard = Guard,

@@ -9,6 +9,8 @@ pub mod ending;
 mod endless;
 pub mod fleet;
 pub mod goal;
+#[cfg(feature = "checker")]
+mod images;
 pub mod model;
 mod prefix;
 mod reduction;

@@ -21,6 +21,8 @@ use super::tale::Tale;
 use super::world::{Block, Broken, Process, RoleState, Seen, Store, World, Write};
 use crate::memo::Steps;
 use crate::part::Part;
+#[cfg(feature = "checker")]
+use crate::symmetry::Renaming;
 
 /// After how long a claim expires, ms. Only its being longer than anything else here matters.
 pub const TIMEOUT_MS: u64 = 1_000_000_000;
@@ -50,6 +52,9 @@ pub struct Model<F: Fleet> {
     pub lenient_dup: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
+    /// How processes that are alike can exchange their names.
+    #[cfg(feature = "checker")]
+    pub(super) renamings: Arc<[Renaming]>,
     pub(super) compactor: Arc<F::Compactor>,
     pub(super) cleaner: Arc<F::Cleaner>,
     /// Steps of compactors.
@@ -152,6 +157,8 @@ impl<F: Fleet> Model<F> {
             witnesses: false,
             lenient_dup: false,
             coverage: None,
+            #[cfg(feature = "checker")]
+            renamings: super::images::of(scope).into(),
             compactor: Arc::new(compactor),
             cleaner: Arc::new(cleaner),
             compacted: Steps::new(),

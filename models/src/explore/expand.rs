@@ -76,7 +76,7 @@ impl<'a, M: Judged> Expander<'a, M> {
         Expander {
             model,
             always: Always::of(model),
-            fingerprinter: Fingerprinter::new(options.seed),
+            fingerprinter: Fingerprinter::new(model, options),
             visited: RwLock::new(Visited::new(options.exact, limit)),
             judges_edges: AtomicBool::new(false),
             options,
@@ -140,7 +140,7 @@ impl<'a, M: Judged> Expander<'a, M> {
         visited: &Visited<M::State>,
         fresh: &mut Vec<Fresh<M::State>>,
     ) -> Target {
-        let fingerprint = self.fingerprinter.of(&state);
+        let fingerprint = self.fingerprinter.of(self.model, &state);
         if let Some(index) = visited.find(fingerprint, &state) {
             return Target::Known(index);
         }

@@ -10,6 +10,9 @@
 //!   asked for, that no fair run goes [round](Options::rounds) beside the goals for ever.
 //! - A state without successors that may not stop is a deadlock.
 //!
+//! States that differ only in which of several [equal actors](Judged::images) is which are taken for one, and the first one
+//! met stands for all: counterexamples are ways of real states, with names that stay.
+//!
 //! The search is deterministic: the same model and options give the same report on any number of threads, the clock aside.
 
 mod agreement;
@@ -27,13 +30,14 @@ mod properties;
 mod recover;
 mod report;
 mod rounds;
+mod same;
 mod search;
 mod second_opinion;
 #[cfg(test)]
 mod tests;
 mod visited;
 
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 
 pub(crate) use memory::peak_resident_bytes;
 
@@ -41,6 +45,7 @@ pub use agreement::{Disagreement, agree, agree_exact};
 pub use options::Options;
 pub use path::Counterexample;
 pub use report::{Kind, Reason, Report, ReportOf, Verdict};
+pub use same::{Different, Same, same_to_all};
 pub use search::{DEADLOCK_FREE, NO_ENDLESS_ROUND, RECOVERABLE};
 pub use second_opinion::{SecondOpinion, second_opinion};
 
@@ -81,6 +86,18 @@ pub trait Judged:
     /// What is fair to a class.
     fn fairness(&self, _class: u8) -> Fairness {
         Fairness::Weak
+    }
+
+    /// How many images a state has, itself included: what it becomes if actors that are alike exchange their names. 1 if
+    /// no two are alike. Images must be the same to every step, judgement and property: [`same_to_all`] tests it.
+    fn images(&self) -> usize {
+        1
+    }
+
+    /// Feeds a hasher with one of the [`images`](Self::images) of a state, of which the state itself is image 0. The images
+    /// of a state, in some order, must be those of each of its images. Asked only where there are several.
+    fn feed_image<H: Hasher>(&self, state: &Self::State, _image: usize, hasher: &mut H) {
+        state.hash(hasher);
     }
 
     /// Tells whether the state may have no successors. By default only a goal or a cut state may.

@@ -27,6 +27,9 @@ pub struct Options {
     /// [class](super::Judged::class) of steps fairly, and pass neither a goal nor a state that a bound has cut. It costs
     /// five bytes for each edge between such states, 12 for each state, and 48 more while they are looked for.
     pub rounds: bool,
+    /// Takes states for one that are [images](super::Judged::images) of each other. Not in exact mode, which compares states
+    /// as they are, nor where endless rounds are looked for, as what is fair to one actor may starve another.
+    pub symmetry: bool,
     /// Threads that expand states; 0 counts as 1. The report is the same for any number.
     pub threads: usize,
     /// Number of unique states that may be stored; a further one makes the run incomplete. [`None`] leaves the limit of
@@ -38,6 +41,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether images of a state are taken for it.
+    pub(super) fn takes_images(&self) -> bool {
+        self.symmetry && !self.exact && !self.rounds
+    }
+
     /// Tells whether the explorer must make this error. Never in a build that is not a test.
     pub(super) fn plants(&self, error: Planted) -> bool {
         #[cfg(test)]
@@ -51,8 +59,8 @@ impl Options {
 }
 
 impl Default for Options {
-    /// No limits, one thread, fingerprints with seed 0, recoverability judged wherever the model sets a goal, and no
-    /// look for endless rounds.
+    /// No limits, one thread, fingerprints with seed 0, images of a state taken for it, recoverability judged wherever the
+    /// model sets a goal, and no look for endless rounds.
     fn default() -> Self {
         Options {
             time_limit: None,
@@ -61,6 +69,7 @@ impl Default for Options {
             seed: 0,
             recoverability: true,
             rounds: false,
+            symmetry: true,
             threads: 1,
             max_states: None,
             #[cfg(test)]

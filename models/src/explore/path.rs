@@ -82,7 +82,7 @@ impl<M: Judged> Paths<'_, M> {
     }
 
     fn is(&self, state: &M::State, target: u32) -> bool {
-        self.visited.find(self.fingerprinter.of(state), state) == Some(target)
+        self.visited.find(self.fingerprinter.of(self.model, state), state) == Some(target)
     }
 }
 

@@ -10,6 +10,8 @@ pub(crate) enum Planted {
     TimeoutIsDone,
     /// An endless round that was found is not told.
     RoundIgnored,
+    /// The form by which images of a state are found to be one leaves one of them out.
+    TieMissed,
     /// Every edge counts as one that spends no fault.
     FaultIsFree,
     /// Successors outside the boundary are judged by no property.

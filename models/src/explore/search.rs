@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use super::Judged;
 use super::crew::{Crew, with_crew};
 use super::expand::{Batch, Edge, Expander, Fresh, Target};
-use super::fingerprint::expected_missed;
 use super::frontier::Frontier;
 use super::limits::{Limits, STEPS_BETWEEN_LOOKS};
 use super::options::Options;
@@ -117,6 +116,7 @@ impl<'a, M: Judged> Search<'a, M> {
         };
         let visited = expander.found();
         let unique = visited.len();
+        let missed = expander.fingerprinter.expected_missed(unique);
         let progress = &self.progress;
         Report {
             verdict: self.verdict(&ended),
@@ -130,7 +130,7 @@ impl<'a, M: Judged> Search<'a, M> {
             seconds,
             peak_frontier: progress.peak_frontier,
             visited_bytes: visited.bytes(),
-            expected_missed: if visited.is_exact() { 0.0 } else { expected_missed(unique) },
+            expected_missed: if visited.is_exact() { 0.0 } else { missed },
             collisions: visited.collisions(),
             cut_states: progress.cut_states,
             unsettled_states: progress.unsettled_states,
@@ -158,7 +158,7 @@ impl<'a, M: Judged> Search<'a, M> {
             "the model has no initial state, so every property would hold of nothing"
         );
         for state in initial {
-            let fingerprint = self.expander.fingerprinter.of(&state);
+            let fingerprint = self.expander.fingerprinter.of(self.expander.model, &state);
             let fresh = self.expander.judge(state, fingerprint);
             self.progress.generated += 1;
             self.admit(&mut self.expander.find_more(), fresh, None)?;

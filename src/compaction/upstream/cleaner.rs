@@ -49,6 +49,7 @@ impl Cleaner {
 
 /// What it remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CleanerState {
     process: ProcessId,
     outstanding: Outstanding,
@@ -106,6 +107,7 @@ impl Pass {
 
 /// One pass. All statuses are taken first, then acted upon by path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Pass {
     /// No pass is running.
     Idle,
@@ -139,6 +141,7 @@ pub enum Pass {
 
 /// A group and its status as it was when the pass looked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Group {
     /// Where the plan lies.
     pub key: PlanKey,
@@ -150,6 +153,7 @@ pub struct Group {
 
 /// Marking one parent, operation by operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum MarkStep {
     /// Does it exist?
     Meta,

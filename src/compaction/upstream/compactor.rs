@@ -34,6 +34,7 @@ impl Compactor {
 
 /// What it remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CompactorState {
     process: ProcessId,
     outstanding: Outstanding,
@@ -89,6 +90,7 @@ impl CompactorState {
 
 /// One cycle, from the listing of blocks to the claims.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Search {
     /// No cycle is running.
     Idle,
@@ -130,6 +132,7 @@ pub enum Search {
 
 /// Work on one partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Job {
     /// The plan in memory.
     pub plan: Arc<Plan>,
@@ -141,6 +144,7 @@ pub struct Job {
 
 /// How far a job is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Phase {
     /// P1.
     Waiting,

@@ -10,6 +10,7 @@ use super::cleaner::{Pass, Turn};
 
 /// The deletion of blocks in one pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Deletion {
     /// Blocks to delete whose mark is old enough.
     pub ripe: Vec<BlockId>,
@@ -21,6 +22,7 @@ pub struct Deletion {
 
 /// One operation of it; those from `HasMeta` on are for the first ripe block, or else the first partial one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Stage {
     /// C6: listing global marks, before the blocks (#5457).
     #[default]

@@ -9,6 +9,7 @@ use super::Release;
 
 /// The status of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Status {
     /// Every partition's marker says completed.
     pub completed: bool,
@@ -20,6 +21,7 @@ pub struct Status {
 
 /// Half a status: which question is being asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Inquiry {
     /// Reading the marker of the partition.
     Marker {
@@ -39,6 +41,7 @@ pub enum Inquiry {
 
 /// What the markers read so far say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Tally {
     unfinished: Vec<u32>,
     in_progress: bool,

@@ -29,6 +29,7 @@ impl Coordinator {
 
 /// Its state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct State {
     pub(super) durable: Durable,
     pub(super) term: Option<Term>,
@@ -43,6 +44,7 @@ pub struct State {
 
 /// A server as the view shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Inventory {
     /// What discovery and the operator say.
     pub info: ServerInfo,
@@ -52,6 +54,7 @@ pub struct Inventory {
 
 /// A callback that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Callback {
     /// A load in place of another copy is settled (dossier 3.6, 3).
     Moved {

@@ -7,6 +7,7 @@ use crate::collections::Table;
 
 /// What a queue holds for a segment (dossier 1.2). On the wire only `load` and `drop` exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Act {
     /// Drop.
     Drop,
@@ -22,6 +23,7 @@ pub enum Act {
 
 /// An operation in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Entry {
     /// What it is; the first label stays when another joins (dossier 3.1).
     pub act: Act,
@@ -33,6 +35,7 @@ pub struct Entry {
 
 /// A callback of an operation, before it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Then {
     /// The source of a move gives its copy up.
     Leave {
@@ -47,6 +50,7 @@ pub enum Then {
 
 /// A queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Peon {
     /// Tells it from another queue of the same server's name.
     pub number: u32,

@@ -10,6 +10,7 @@ use crate::collections::Table;
 
 /// How far a run is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Run {
     /// None is under way.
     Idle,
@@ -23,6 +24,7 @@ pub enum Run {
 
 /// The picture of one server (dossier 1.4). Nothing that is settled during the run changes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Holder {
     /// Whose.
     pub server: ServerId,
