@@ -1,5 +1,7 @@
 //! The model as stateright and the explorer see it.
 
+use std::hash::Hasher;
+
 use stateright::Property as Named;
 use surehold::commit::Guard;
 use surehold::commit::invariant::Property;
@@ -67,6 +69,14 @@ impl<V: Guards<Guard>> Judged for Model<V> {
 
     fn goal(&self, world: &World) -> Option<bool> {
         self.goal_of(world)
+    }
+
+    fn images(&self) -> usize {
+        self.renamings.len()
+    }
+
+    fn feed_image<H: Hasher>(&self, world: &World, image: usize, hasher: &mut H) {
+        self.feed_image_of(world, image, hasher);
     }
 
     /// Nothing ever stops for good: tasks begin again and again.

@@ -9,6 +9,8 @@ mod enabled;
 pub mod ending;
 pub mod fuzz;
 pub mod goal;
+#[cfg(feature = "checker")]
+mod images;
 pub mod holes;
 mod judge;
 #[cfg(feature = "checker")]

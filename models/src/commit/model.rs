@@ -37,6 +37,8 @@ use super::servers::show;
 use super::tale::Tale;
 use super::world::{Node, Process, Rewriting, Store, Stored, World, builder, crc_of};
 use crate::part::Part;
+#[cfg(feature = "checker")]
+use crate::symmetry::Renaming;
 
 /// When the first message of a machine comes, ms.
 pub(super) const EARLY_MS: u64 = 0;
@@ -60,6 +62,9 @@ pub struct Model<V: Guards<Guard>> {
     pub minion: Minion,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
+    /// How servers that are alike can exchange their names.
+    #[cfg(feature = "checker")]
+    pub(super) renamings: Arc<[Renaming]>,
     pub(super) controller: Arc<Controller<V>>,
     pub(super) server: Arc<Server<V>>,
 }
@@ -157,6 +162,8 @@ impl<V: Guards<Guard>> Model<V> {
             reduce: true,
             minion: Minion::Any,
             coverage: None,
+            #[cfg(feature = "checker")]
+            renamings: super::images::of(scope).into(),
             controller: Arc::new(controller),
             server: Arc::new(server),
         }

@@ -207,6 +207,18 @@ pub mod builder {
     pub const REINGESTION: u32 = 4;
     /// A minion.
     pub const MINION: u32 = 7;
+
+    /// What a checksum is when servers exchange their names.
+    #[cfg(feature = "checker")]
+    pub(in super::super) fn renamed(renaming: &crate::symmetry::Renaming, crc: u64) -> u64 {
+        let (rows, by) = (crc & !7, crc & 7);
+        let of = |first: u32| first as u64 + renaming.of(by - u64::from(first));
+        match by as u32 {
+            0 | MINION.. => crc,
+            REPLICA..REINGESTION => rows | of(REPLICA),
+            REINGESTION..MINION => rows | of(REINGESTION),
+        }
+    }
 }
 
 /// The checksum of a copy of these rows, by who built it.

@@ -1,17 +1,15 @@
 //! What a world is when compactors, or cleaners, exchange their names: they are all alike.
 
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
-use foldhash::quality::FixedState;
 use surehold::compaction::marker::Owner;
 use surehold::compaction::object::ProcessId;
 
 use super::fleet::Fleet;
-use super::model::{Model, ProcessOf, RoleOf, WorldOf};
+use super::model::{Model, ProcessOf, WorldOf};
 use super::scope::Scope;
 use super::world::{RoleState, Store};
-use crate::part::Part;
-use crate::symmetry::{Names, Renaming, feed, renamings};
+use crate::symmetry::{Hashing, Names, Renaming, feed, hash, images, renamings};
 
 /// The names of processes.
 struct Processes<'a>(&'a Renaming);
@@ -38,7 +36,10 @@ impl<F: Fleet> Model<F> {
         let WorldOf::<F> { store, processes, late, broken, seen, .. } = world;
         hasher.write_u64(store.images(|store| images_of_store(store, &self.renamings))[image]);
         for process in renaming.in_order(processes) {
-            hasher.write_u64(self.images_of_process(process)[image]);
+            let images = images(process, &self.renamings, |process, renaming, hasher| {
+                self.feed_process(process, renaming, hasher);
+            });
+            hasher.write_u64(images[image]);
         }
         hasher.write_usize(late.len());
         for write in late {
@@ -49,38 +50,19 @@ impl<F: Fleet> Model<F> {
         (broken, seen).hash(hasher);
     }
 
-    fn images_of_process<'a>(&self, process: &'a Part<ProcessOf<F>>) -> &'a [u64] {
-        process.images(|process| {
-            let of = |image| hash(|hasher| self.feed_process(process, image, hasher));
-            (0..self.renamings.len()).map(of).collect()
-        })
-    }
-
-    fn feed_process(&self, process: &ProcessOf<F>, image: usize, hasher: &mut impl Hasher) {
-        let renaming = &self.renamings[image];
+    fn feed_process(&self, process: &ProcessOf<F>, renaming: &Renaming, hasher: &mut Hashing) {
         let ProcessOf::<F> { role, pending, waits, paused, no_compact_seen, plan_read_failed } =
             process;
-        hasher.write_u64(self.images_of_role(role)[image]);
+        match role {
+            RoleState::Compactor(state) => feed(&**state, &Processes(renaming), hasher),
+            RoleState::Cleaner(state) => feed(&**state, &Processes(renaming), hasher),
+        }
         feed(pending, &Processes(renaming), hasher);
         hasher.write_usize(waits.len());
         for (number, before) in waits {
             (number, renaming.of_bits(*before)).hash(hasher);
         }
         (paused, no_compact_seen, plan_read_failed).hash(hasher);
-    }
-
-    fn images_of_role<'a>(&self, role: &'a RoleOf<F>) -> &'a [u64] {
-        let feed = |image: usize, hasher: &mut _| match role {
-            RoleState::Compactor(state) => {
-                feed(&**state, &Processes(&self.renamings[image]), hasher);
-            }
-            RoleState::Cleaner(state) => feed(&**state, &Processes(&self.renamings[image]), hasher),
-        };
-        let all = || (0..self.renamings.len()).map(|image| hash(|hasher| feed(image, hasher)));
-        match role {
-            RoleState::Compactor(state) => state.images(|_| all().collect()),
-            RoleState::Cleaner(state) => state.images(|_| all().collect()),
-        }
     }
 }
 
@@ -108,10 +90,4 @@ fn images_of_store(store: &Store, renamings: &[Renaming]) -> Box<[u64]> {
         })
     };
     renamings.iter().map(of).collect()
-}
-
-fn hash(feed: impl FnOnce(&mut <FixedState as BuildHasher>::Hasher)) -> u64 {
-    let mut hasher = FixedState::with_seed(0x696d_6167).build_hasher();
-    feed(&mut hasher);
-    hasher.finish()
 }

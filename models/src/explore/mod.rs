@@ -45,7 +45,7 @@ pub use agreement::{Disagreement, agree, agree_exact};
 pub use options::Options;
 pub use path::Counterexample;
 pub use report::{Kind, Reason, Report, ReportOf, Verdict};
-pub use same::{Different, Same, same_to_all};
+pub use same::{Different, DifferentOf, Same, same_to_all};
 pub use search::{DEADLOCK_FREE, NO_ENDLESS_ROUND, RECOVERABLE};
 pub use second_opinion::{SecondOpinion, second_opinion};
 

@@ -1,6 +1,6 @@
 //! Whether states that are taken for one are the same to every step and every judgement.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::fmt;
 use std::hash::BuildHasher as _;
@@ -23,38 +23,35 @@ pub struct Same {
 
 /// Two states are taken for one, and something tells them apart.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Different<State> {
-    /// A state.
-    pub state: State,
-    /// What a state before it, which is taken for it, has otherwise.
-    pub what: What,
+pub struct Different<State, Action> {
+    /// The two.
+    pub states: [State; 2],
+    /// Of each, the actions that lead where no action of the other leads. If there are none, the two are judged otherwise.
+    pub actions: [Vec<Action>; 2],
 }
 
-/// What tells two states apart.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum What {
-    /// Whether it is a goal, cut or within the boundary, may stop, breaks or meets a property.
-    Judgement,
-    /// The states that it leads to, images taken for one, and whether that spends a fault.
-    Successors,
-}
-
-impl<State: fmt::Debug> fmt::Display for Different<State> {
+impl<State: fmt::Debug, Action: fmt::Debug> fmt::Display for Different<State, Action> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.what {
-            What::Judgement => "judgement",
-            What::Successors => "successors",
-        };
-        write!(f, "a state taken for another one has another {what}: {:?}", self.state)
+        let [one, other] = &self.states;
+        if self.actions.iter().all(Vec::is_empty) {
+            return write!(f, "two states are taken for one, and judged otherwise: {one:?}, {other:?}");
+        }
+        let [of_one, of_other] = &self.actions;
+        write!(
+            f,
+            "two states are taken for one, and lead elsewhere: by {of_one:?} and {of_other:?} from {one:?} and {other:?}"
+        )
     }
 }
 
-impl<State: fmt::Debug> Error for Different<State> {}
+impl<State: fmt::Debug, Action: fmt::Debug> Error for Different<State, Action> {}
 
-/// What must be the same of states that are taken for one, as hashes.
-struct Kind {
-    judgement: u64,
-    successors: u64,
+/// What was found of a state.
+struct Seen<S> {
+    state: S,
+    class: u64,
+    /// What must be the same of states that are taken for one: how it is judged, and where it leads, as hashes.
+    kind: [u64; 2],
 }
 
 /// Finds every reachable state, images told apart, and compares those that would be taken for one: they are judged alike,
@@ -63,49 +60,33 @@ struct Kind {
 /// does not, endless rounds aside.
 ///
 /// It takes the time and memory of a search without symmetry. [`None`] if there are more than `most` states.
-pub fn same_to_all<M: Judged>(
-    model: &M,
-    most: u64,
-) -> Result<Option<Same>, Box<Different<M::State>>> {
-    let options = Options::default();
-    let as_they_are = Options { symmetry: false, ..Options::default() };
-    let sight = Sight {
-        model,
-        always: Always::of(model),
-        own: Fingerprinter::new(model, &as_they_are),
-        class: Fingerprinter::new(model, &options),
-    };
-    let mut states = std::collections::HashSet::new();
-    let mut classes: HashMap<u64, Kind> = HashMap::new();
-    let mut waiting: Vec<M::State> = Vec::new();
-    let initial = model.init_states().into_iter();
-    waiting.extend(initial.filter(|state| states.insert(sight.own.of(model, state))));
-    while let Some(state) = waiting.pop() {
-        if states.len() as u64 > most {
-            return Ok(None);
+pub fn same_to_all<M: Judged>(model: &M, most: u64) -> Result<Option<Same>, Box<DifferentOf<M>>> {
+    let sight = Sight::new(model);
+    let mut kinds: HashMap<u64, [u64; 2]> = HashMap::new();
+    let mut odd = None;
+    let states = sight.look_at_all(most, |seen| {
+        let is_same = *kinds.entry(seen.class).or_insert(seen.kind) == seen.kind;
+        if !is_same {
+            odd = Some(seen);
         }
-        let mut successors = Vec::new();
-        sight.successors(&state, |next, class, is_fault| {
-            successors.push((class, is_fault));
-            if states.insert(sight.own.of(model, &next)) {
-                waiting.push(next);
-            }
-        });
-        successors.sort_unstable();
-        successors.dedup();
-        let hashes = FixedState::with_seed(0);
-        let kind =
-            Kind { judgement: sight.judgement(&state), successors: hashes.hash_one(&successors) };
-        let known = classes.entry(sight.class.of(model, &state)).or_insert(Kind { ..kind });
-        let what = match (known.judgement == kind.judgement, known.successors == kind.successors) {
-            (true, true) => continue,
-            (false, _) => What::Judgement,
-            (true, false) => What::Successors,
-        };
-        return Err(Box::new(Different { state, what }));
-    }
-    Ok(Some(Same { states: states.len() as u64, classes: classes.len() as u64 }))
+        is_same
+    });
+    let Some(odd) = odd else {
+        return Ok(states.map(|states| Same { states, classes: kinds.len() as u64 }));
+    };
+    // Only its kind was kept of the one before.
+    let mut before = None;
+    sight.look_at_all(most, |seen| {
+        before = Some(seen.state).filter(|_| seen.class == odd.class);
+        before.is_none()
+    });
+    let before = before.unwrap_or_else(|| odd.state.clone());
+    Err(Box::new(sight.difference(before, odd.state)))
 }
+
+/// What [`same_to_all`] finds of the model `M`.
+pub type DifferentOf<M> =
+    Different<<M as stateright::Model>::State, <M as stateright::Model>::Action>;
 
 /// How states are seen.
 struct Sight<'a, M: Judged> {
@@ -115,17 +96,59 @@ struct Sight<'a, M: Judged> {
     class: Fingerprinter,
 }
 
-impl<M: Judged> Sight<'_, M> {
-    fn successors(&self, state: &M::State, mut each: impl FnMut(M::State, u64, bool)) {
-        let mut actions = Vec::new();
-        self.model.actions(state, &mut actions);
-        for action in actions {
-            let is_fault = self.model.is_fault(state, &action);
-            if let Some(next) = self.model.next_state(state, action) {
-                let class = self.class.of(self.model, &next);
-                each(next, class, is_fault);
+impl<'a, M: Judged> Sight<'a, M> {
+    fn new(model: &'a M) -> Self {
+        let options = Options::default();
+        let as_they_are = Options { symmetry: false, ..Options::default() };
+        Sight {
+            model,
+            always: Always::of(model),
+            own: Fingerprinter::new(model, &as_they_are),
+            class: Fingerprinter::new(model, &options),
+        }
+    }
+
+    /// Looks at each state, in an order that is always the same, until somebody has seen enough, and tells how many there
+    /// are; [`None`] if more than this.
+    fn look_at_all(&self, most: u64, mut look: impl FnMut(Seen<M::State>) -> bool) -> Option<u64> {
+        let mut found = HashSet::new();
+        let mut waiting = self.model.init_states();
+        waiting.retain(|state| found.insert(self.own.of(self.model, state)));
+        while let Some(state) = waiting.pop() {
+            if found.len() as u64 > most {
+                return None;
+            }
+            let mut ends = Vec::new();
+            for (_, next, end) in self.steps(&state) {
+                ends.push(end);
+                if found.insert(self.own.of(self.model, &next)) {
+                    waiting.push(next);
+                }
+            }
+            ends.sort_unstable();
+            ends.dedup();
+            let kind = [self.judgement(&state), FixedState::with_seed(0).hash_one(&ends)];
+            let class = self.class.of(self.model, &state);
+            if !look(Seen { state, class, kind }) {
+                break;
             }
         }
+        Some(found.len() as u64)
+    }
+
+    /// Each step with its end: the class of where it leads, and whether it spends a fault.
+    fn steps<'s>(
+        &'s self,
+        state: &'s M::State,
+    ) -> impl Iterator<Item = (M::Action, M::State, (u64, bool))> + 's {
+        let mut actions = Vec::new();
+        self.model.actions(state, &mut actions);
+        actions.into_iter().filter_map(|action| {
+            let is_fault = self.model.is_fault(state, &action);
+            let next = self.model.next_state(state, action.clone())?;
+            let class = self.class.of(self.model, &next);
+            Some((action, next, (class, is_fault)))
+        })
     }
 
     fn judgement(&self, state: &M::State) -> u64 {
@@ -140,5 +163,15 @@ impl<M: Judged> Sight<'_, M> {
             self.always.broken(model, state),
             unmet.names(),
         ))
+    }
+
+    fn difference(&self, one: M::State, other: M::State) -> DifferentOf<M> {
+        let only = |state: &M::State, other: &M::State| {
+            let ends: HashSet<_> = self.steps(other).map(|(_, _, end)| end).collect();
+            let steps = self.steps(state).filter(|(_, _, end)| !ends.contains(end));
+            steps.map(|(action, ..)| action).collect()
+        };
+        let actions = [only(&one, &other), only(&other, &one)];
+        Different { states: [one, other], actions }
     }
 }

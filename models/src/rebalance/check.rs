@@ -1,5 +1,7 @@
 //! The model as stateright and the explorer see it.
 
+use std::hash::Hasher;
+
 use stateright::Property as Named;
 use surehold::rebalance::invariant::Property;
 
@@ -108,6 +110,14 @@ impl<F: Fleet> Judged for Model<F> {
 
     fn is_cut(&self, world: &WorldOf<F>) -> bool {
         self.is_cut_state(world)
+    }
+
+    fn images(&self) -> usize {
+        self.renamings.len()
+    }
+
+    fn feed_image<H: Hasher>(&self, world: &WorldOf<F>, image: usize, hasher: &mut H) {
+        self.feed_image_of(world, image, hasher);
     }
 
     /// Nothing ever stops for good: a coordinator asks again and again what is there.

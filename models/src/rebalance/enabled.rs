@@ -152,8 +152,10 @@ impl<F: Fleet> Model<F> {
         let (holders, others): (Vec<_>, Vec<_>) =
             self.scope.ids().partition(|server| role.believes(*server, segment));
         for from in holders {
-            let moves = others.iter().map(|to| Move { segment, from, to: *to });
-            actions.extend(moves.map(|proposed| Action::Run(at, 0, Some(proposed))));
+            for to in &others {
+                let proposed = Move { segment, from, to: *to };
+                actions.extend((0..self.scope.picks.max(1)).map(|pick| Action::Run(at, pick, Some(proposed))));
+            }
         }
     }
 

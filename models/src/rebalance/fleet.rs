@@ -5,6 +5,7 @@
 
 use core::fmt::Debug;
 
+use serde::Serialize;
 use surehold::guard::{Guards as _, Weakened};
 use surehold::rebalance::coordinator::state::{Class, Copy, Kind, Phase, Segment};
 use surehold::rebalance::coordinator::{Durable, Limits, State};
@@ -22,7 +23,7 @@ use super::window::{Pictured, Stage};
 /// A coordinator.
 pub trait Leader:
     Machine<
-        State: Leads + Send + Sync,
+        State: Leads + Serialize + Send + Sync,
         Event = CoordinatorEvent,
         Effect = CoordinatorEffect,
         Guard = Guard,
@@ -38,7 +39,7 @@ pub trait Leader:
 
 impl<M> Leader for M where
     M: Machine<
-            State: Leads + Send + Sync,
+            State: Leads + Serialize + Send + Sync,
             Event = CoordinatorEvent,
             Effect = CoordinatorEffect,
             Guard = Guard,

@@ -8,6 +8,8 @@ pub mod ending;
 pub mod fleet;
 pub mod fuzz;
 pub mod goal;
+#[cfg(feature = "checker")]
+mod images;
 mod judge;
 pub mod model;
 pub mod replay;

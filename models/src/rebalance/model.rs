@@ -21,6 +21,8 @@ use super::tale::Tale;
 use super::world::{Basis, Broken, Leader, Left, Letter, Mail, Node, Seen, World};
 use crate::memo::Steps;
 use crate::part::Part;
+#[cfg(feature = "checker")]
+use crate::symmetry::Renaming;
 
 /// Messages on their way between one coordinator and one server, at most. Where one more would be sent, the
 /// state is cut and says so.
@@ -43,6 +45,9 @@ pub struct Model<F: Fleet> {
     pub witnesses: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
+    /// How servers that are alike can exchange their names.
+    #[cfg(feature = "checker")]
+    pub(super) renamings: Arc<[Renaming]>,
     /// Steps of coordinators.
     pub(super) led: Steps<F::Coordinator, Change>,
     /// Steps of servers.
@@ -113,6 +118,8 @@ impl<F: Fleet> Model<F> {
             judged: scope.properties(),
             witnesses: false,
             coverage: None,
+            #[cfg(feature = "checker")]
+            renamings: super::images::of(scope).into(),
             led: Steps::new(),
             served: Steps::new(),
             watched: SegmentId(1),

@@ -195,6 +195,8 @@ impl<F: Fleet> Model<F> {
         let (coordinator, historical) =
             (Arc::clone(&self.coordinator), Arc::clone(&self.historical));
         Self {
+            #[cfg(feature = "checker")]
+            renamings: super::images::of(&scope).into(),
             scope: Arc::new(scope),
             judged: self.judged.clone(),
             witnesses: false,

@@ -1,15 +1,17 @@
 //! Hashing a value as it is under other names.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::Hasher;
 
-use foldhash::quality::FixedState;
 use serde::ser::{self, Impossible, Serialize, Serializer};
 
 /// Which numbers in a serialised value are names, or hold one, and what they become.
 pub trait Names {
     /// The types, each with one number in it, and the fields that hold names.
     const PLACES: &'static [&'static str];
+
+    /// The variants that hold a list of names which is kept ascending, and so has no order of its own.
+    const SETS: &'static [&'static str] = &[];
 
     /// What the number in such a place becomes.
     fn renamed(&self, place: &'static str, number: u64) -> u64;
@@ -30,9 +32,7 @@ pub fn feed<T: Serialize + ?Sized, N: Names>(value: &T, names: &N, hasher: &mut 
 
 /// The hash of one entry of a collection whose entries come in no order.
 fn hash_of<T: Serialize + ?Sized, N: Names>(value: &T, names: &N) -> u64 {
-    let mut hasher = FixedState::with_seed(0x6f72_6465).build_hasher();
-    feed(value, names, &mut hasher);
-    hasher.finish()
+    super::hash(|hasher| feed(value, names, hasher))
 }
 
 struct Feed<'a, N, H> {
@@ -94,13 +94,20 @@ impl<N: Names, H: Hasher> Entries<'_, '_, N, H> {
     }
 }
 
+/// The parts of a variant.
+struct Variant<'f, 'a, N, H> {
+    feed: &'f mut Feed<'a, N, H>,
+    /// Whether a list among them is a set.
+    holds_set: bool,
+}
+
 impl<'f, 'a, N: Names, H: Hasher> Serializer for &'f mut Feed<'a, N, H> {
     type Ok = ();
     type Error = fmt::Error;
     type SerializeSeq = Entries<'f, 'a, N, H>;
     type SerializeTuple = Self;
     type SerializeTupleStruct = Self;
-    type SerializeTupleVariant = Self;
+    type SerializeTupleVariant = Variant<'f, 'a, N, H>;
     type SerializeMap = Impossible<(), fmt::Error>;
     type SerializeStruct = Self;
     type SerializeStructVariant = Self;
@@ -242,11 +249,11 @@ impl<'f, 'a, N: Names, H: Hasher> Serializer for &'f mut Feed<'a, N, H> {
         self,
         _name: &'static str,
         index: u32,
-        _variant: &'static str,
+        variant: &'static str,
         _len: usize,
-    ) -> Result<Self, fmt::Error> {
+    ) -> Result<Self::SerializeTupleVariant, fmt::Error> {
         self.hasher.write_u32(index);
-        Ok(self)
+        Ok(Variant { feed: self, holds_set: N::SETS.contains(&variant) })
     }
 
     fn serialize_map(self, _len: Option<usize>) -> Result<Self::SerializeMap, fmt::Error> {
@@ -305,11 +312,23 @@ macro_rules! parts {
     };
 }
 
-parts!(
-    SerializeTuple.serialize_element,
-    SerializeTupleStruct.serialize_field,
-    SerializeTupleVariant.serialize_field
-);
+parts!(SerializeTuple.serialize_element, SerializeTupleStruct.serialize_field);
+
+impl<N: Names, H: Hasher> ser::SerializeTupleVariant for Variant<'_, '_, N, H> {
+    type Ok = ();
+    type Error = fmt::Error;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), fmt::Error> {
+        self.feed.is_unordered = self.holds_set;
+        value.serialize(&mut *self.feed)?;
+        self.feed.is_unordered = false;
+        Ok(())
+    }
+
+    fn end(self) -> Result<(), fmt::Error> {
+        Ok(())
+    }
+}
 
 /// Fields by name. One that is left out tells so, or the next ones would take its place.
 macro_rules! fields {
@@ -361,6 +380,7 @@ mod tests {
 
     impl Names for Swap {
         const PLACES: &'static [&'static str] = &["Name", "word"];
+        const SETS: &'static [&'static str] = &["Add"];
 
         fn renamed(&self, _place: &'static str, number: u64) -> u64 {
             if number < 2 { 1 - number } else { number }
@@ -409,6 +429,22 @@ mod tests {
         assert_ne!(swapped(&table(&[(0, 3), (1, 5)])), plain(&table(&[(0, 3), (1, 5)])));
         assert_ne!(plain(&table(&[(0, 3)])), plain(&table(&[(0, 3), (0, 3)])));
         assert_ne!(plain(&table(&[])), plain(&table(&[(0, 0)])));
+    }
+
+    #[derive(Serialize)]
+    enum Change {
+        Ask(u8, Vec<Name>),
+        Add(u8, Vec<Name>),
+    }
+
+    #[test]
+    fn a_list_that_is_kept_ascending_by_name_has_no_order() {
+        let names = || vec![Name(0), Name(1), Name(2)];
+        assert_eq!(swapped(&Change::Add(1, names())), plain(&Change::Add(1, names())));
+        assert_ne!(swapped(&Change::Ask(1, names())), plain(&Change::Ask(1, names())));
+        let less = Change::Add(1, vec![Name(0), Name(1)]);
+        assert_ne!(plain(&less), plain(&Change::Add(1, names())));
+        assert_ne!(swapped(&(less, names())), plain(&(Change::Add(1, vec![Name(0), Name(1)]), names())));
     }
 
     #[test]

@@ -12,5 +12,41 @@
 mod feed;
 mod orders;
 
+use std::hash::{BuildHasher, Hash, Hasher as _};
+
+use foldhash::quality::FixedState;
+
+use crate::part::Part;
+
 pub use feed::{Names, feed};
 pub use orders::{Renaming, renamings};
+
+/// What parts of a state are hashed with.
+pub type Hashing = <FixedState as BuildHasher>::Hasher;
+
+/// The hash of what is fed.
+pub fn hash(feed: impl FnOnce(&mut Hashing)) -> u64 {
+    let mut hasher = FixedState::with_seed(0x696d_6167).build_hasher();
+    feed(&mut hasher);
+    hasher.finish()
+}
+
+/// The hash of items whose order goes by names, or means nothing.
+pub fn hash_unordered<T>(
+    items: impl Iterator<Item = T>,
+    feed: impl Fn(T, &mut Hashing),
+) -> u64 {
+    let hashes = items.map(|item| hash(|hasher| feed(item, hasher)));
+    let (sum, count) = hashes.fold((0_u64, 0_u64), |(sum, n), hash| (sum.wrapping_add(hash), n + 1));
+    hash(|hasher| (sum, count).hash(hasher))
+}
+
+/// The hashes of a part under each renaming.
+pub(crate) fn images<'a, T: Clone + Hash>(
+    part: &'a Part<T>,
+    renamings: &[Renaming],
+    feed: impl Fn(&T, &Renaming, &mut Hashing),
+) -> &'a [u64] {
+    let of = |part: &T, renaming| hash(|hasher| feed(part, renaming, hasher));
+    part.images(|part| renamings.iter().map(|renaming| of(part, renaming)).collect())
+}

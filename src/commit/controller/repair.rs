@@ -80,7 +80,8 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         pick: u32,
         acts: &mut Vec<Act>,
     ) {
-        let errors: Vec<_> = view.servers(id, ReplicaState::Error).collect();
+        let mut errors: Vec<_> = view.servers(id, ReplicaState::Error).collect();
+        begin_at(&mut errors, pick);
         let Some(shown) = view.segments.get(&id) else { return };
         if errors.is_empty() || !ideal.segments.contains_key(&id) {
             return;
@@ -124,10 +125,17 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if !self.judge.demands(Guard::InOrder, !table.is_ordered || table.may_refill) {
             return;
         }
-        let listed = servers(ideal, id);
-        let picked = listed.get(pick as usize % listed.len().max(1));
+        let mut listed = servers(ideal, id);
+        begin_at(&mut listed, pick);
+        let picked = listed.first();
         if let Some(server) = picked.filter(|_| self.judge.applies(Guard::Reingest)) {
             acts.push(Act::Reingest(id, *server));
         }
     }
+}
+
+/// Servers that are equally good, beginning at one of them.
+fn begin_at(servers: &mut [ServerId], pick: u32) {
+    let at = pick as usize % servers.len().max(1);
+    servers.rotate_left(at);
 }

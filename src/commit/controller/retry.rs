@@ -58,10 +58,12 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         }
     }
 
-    fn ask_for_upload(&mut self, task: Task, stale: Stale, view: &View) {
+    fn ask_for_upload(&mut self, task: Task, mut stale: Stale, view: &View) {
         let peers: Vec<_> = view.servers(stale.segment, ReplicaState::Online).collect();
         let picked = peers.get(stale.pick as usize % peers.len().max(1)).copied();
         if let Some(server) = picked {
+            // Nothing hangs on it any more.
+            stale.pick = 0;
             let order = Order { server, segment: stale.segment, body: Tell::Upload };
             self.go_on(task, Chore::Retry(Stage::Uploading(stale)), Effect::Call(order));
         }

@@ -462,7 +462,7 @@ pub struct Stale {
     pub segment: SegmentId,
     /// The record.
     pub found: Found,
-    /// Where to begin among servers that serve it.
+    /// Where to begin among servers that serve it; 0 once one of them is asked.
     pub pick: u32,
 }
 

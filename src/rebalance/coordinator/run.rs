@@ -143,7 +143,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
     /// Takes back drops that were not sent, then loads where there is room.
     fn add(&mut self, id: SegmentId, tier: TierId, missing: usize, first: bool, pick: u32) -> bool {
         let mut missing = missing;
-        for at in self.holders(id, tier, |class| class == Class::Leaving) {
+        for at in self.holders_from(id, tier, Class::Leaving, pick) {
             if missing > 0 && self.is_queued(id, at) && self.state.copy(id, at).has {
                 self.cancel(at, id);
                 missing -= 1;
@@ -169,7 +169,7 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         pick: u32,
     ) -> bool {
         let mut surplus = surplus;
-        for at in self.holders(id, tier, |class| class == Class::Arriving) {
+        for at in self.holders_from(id, tier, Class::Arriving, pick) {
             if surplus > 0 && self.is_queued(id, at) {
                 self.cancel(at, id);
                 surplus -= 1;
@@ -199,6 +199,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         };
         let holders = segment.copies.iter().filter(|(at, copy)| in_tier(at) && of(copy.class()));
         holders.map(|(at, _)| *at).collect()
+    }
+
+    /// The same of one class, beginning at one of them: none is better than another.
+    fn holders_from(&self, id: SegmentId, tier: TierId, of: Class, pick: u32) -> Vec<ServerId> {
+        let mut holders = self.holders(id, tier, |class| class == of);
+        rotate(&mut holders, pick);
+        holders
     }
 
     /// Servers that a copy may be dropped from, in order.

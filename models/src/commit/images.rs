@@ -1,0 +1,90 @@
+//! What a world is when servers exchange their names: they are all alike.
+
+use std::hash::{Hash, Hasher};
+
+use surehold::commit::Guard;
+use surehold::guard::Guards;
+
+use super::model::Model;
+use super::scope::Scope;
+use super::world::{Node, Pending, Process, Store, World, builder};
+use crate::symmetry::{Hashing, Names, Renaming, feed, hash_unordered, images, renamings};
+
+/// The names of servers, which checksums bear as well: of who has built the copy.
+struct Servers<'a>(&'a Renaming);
+
+impl Names for Servers<'_> {
+    /// An attempt is named after the checksum of its copy.
+    const PLACES: &'static [&'static str] = &["ServerId", "Crc", "attempt"];
+    /// The servers that a segment is listed with.
+    const SETS: &'static [&'static str] = &["Add"];
+
+    fn renamed(&self, place: &'static str, number: u64) -> u64 {
+        if place == "ServerId" { self.0.of(number) } else { builder::renamed(self.0, number) }
+    }
+}
+
+/// How servers can exchange their names.
+pub(super) fn of(scope: &Scope) -> Vec<Renaming> {
+    renamings(&vec![Some(()); usize::from(scope.servers)])
+}
+
+impl<V: Guards<Guard>> Model<V> {
+    pub(super) fn feed_image_of(&self, world: &World, image: usize, hasher: &mut impl Hasher) {
+        let (renamings, renaming) = (&self.renamings, &self.renamings[image]);
+        let World { store, controllers, servers, leader, mode, first, committed, .. } = world;
+        hasher.write_u64(images(store, renamings, feed_store)[image]);
+        for process in controllers {
+            hasher.write_u64(images(process, renamings, feed_controller)[image]);
+        }
+        for node in renaming.in_order(servers) {
+            hasher.write_u64(images(node, renamings, feed_node)[image]);
+        }
+        (leader, mode, first, committed, world.left).hash(hasher);
+        feed_rewriting(world, renaming, hasher);
+        feed(&world.adrift, &Servers(renaming), hasher);
+        // A search ends where something is broken.
+        world.broken.hash(hasher);
+    }
+}
+
+/// A minion is no server; what it replaces may have been built by one.
+fn feed_rewriting(world: &World, renaming: &Renaming, hasher: &mut impl Hasher) {
+    let upload = world.rewriting.as_ref().map(|upload| {
+        let super::world::Rewriting { segment, copy, object, record, version, is_put } = upload;
+        (segment, copy, object, record, version, is_put)
+    });
+    feed(&upload, &Servers(renaming), hasher);
+}
+
+fn feed_store(store: &Store, renaming: &Renaming, hasher: &mut Hashing) {
+    let Store { records, ideal, ideal_version, view, objects } = store;
+    let names = Servers(renaming);
+    hasher.write_u64(hash_unordered(records.iter(), |(id, stored), hasher| {
+        let super::world::Stored { record, version, is_old } = stored;
+        feed(&(id, record, version, is_old), &names, hasher);
+    }));
+    feed(&(ideal, ideal_version, view, objects), &names, hasher);
+}
+
+fn feed_controller(process: &Process, renaming: &Renaming, hasher: &mut Hashing) {
+    let Process { role, pending } = process;
+    feed(&**role, &Servers(renaming), hasher);
+    hasher.write_usize(pending.len());
+    for Pending { issued, at } in pending {
+        feed(issued, &Servers(renaming), hasher);
+        at.map(|server| renaming.of(server.into())).hash(hasher);
+    }
+}
+
+fn feed_node(node: &Node, renaming: &Renaming, hasher: &mut Hashing) {
+    let Node { role, durable, is_dead, pending } = node;
+    let names = Servers(renaming);
+    feed(&(role.as_deref(), &**durable), &names, hasher);
+    (is_dead, pending.len()).hash(hasher);
+    for Pending { issued, at } in pending {
+        feed(issued, &names, hasher);
+        // A controller.
+        at.hash(hasher);
+    }
+}

@@ -1,0 +1,88 @@
+//! What a world is when servers that are alike exchange their names.
+
+use std::hash::{Hash, Hasher};
+
+use serde::Serialize;
+
+use super::fleet::Fleet;
+use super::model::{Model, WorldOf};
+use super::scope::{Operation, Scope};
+use super::world::{Basis, Decision, Leader, Letter, Mail, Node};
+use crate::symmetry::{Hashing, Names, Renaming, feed, hash_unordered, images, renamings};
+
+/// The names of servers.
+struct Servers<'a>(&'a Renaming);
+
+impl Names for Servers<'_> {
+    const PLACES: &'static [&'static str] = &["ServerId"];
+
+    fn renamed(&self, _place: &'static str, number: u64) -> u64 {
+        self.0.of(number)
+    }
+}
+
+/// Which servers can exchange their names: those that begin alike, as witnesses ask who did, and that no operator calls by
+/// their name. None where losses are told apart by windows: what is noted for that goes by names.
+pub(super) fn of(scope: &Scope) -> Vec<Renaming> {
+    let kind = |server: usize| {
+        let is_named = scope.operator.contains(&Operation::Decommission(server as u16));
+        (scope.losses.is_none() && !is_named).then(|| scope.servers[server])
+    };
+    renamings(&(0..scope.servers.len()).map(kind).collect::<Vec<_>>())
+}
+
+impl<F: Fleet> Model<F> {
+    pub(super) fn feed_image_of(&self, world: &WorldOf<F>, image: usize, hasher: &mut impl Hasher) {
+        let (renamings, renaming) = (&self.renamings, &self.renamings[image]);
+        let WorldOf::<F> { leaders, servers, wire, decisions, left, broken, seen, watch, .. } =
+            world;
+        for leader in leaders {
+            hasher.write_u64(images(leader, renamings, feed_leader)[image]);
+        }
+        for node in renaming.in_order(servers) {
+            hasher.write_u64(images(node, renamings, feed_node)[image]);
+        }
+        let letters = wire.iter();
+        hasher.write_u64(hash_unordered(letters, |letter, hasher| {
+            feed_letter(letter, renaming, hasher);
+        }));
+        let decisions = decisions.iter();
+        hasher.write_u64(hash_unordered(decisions, |decision, hasher| {
+            let Decision { leader, server, segment, basis } = decision;
+            (leader, renaming.of(server.0.into()), segment).hash(hasher);
+            renamed(*basis, renaming).hash(hasher);
+        }));
+        (left, world.operated, world.needless, world.own_moves).hash(hasher);
+        // A search ends where something is broken, and where losses are watched nobody is renamed.
+        (broken, seen, watch).hash(hasher);
+    }
+}
+
+fn feed_leader<C: Serialize>(leader: &Leader<C>, renaming: &Renaming, hasher: &mut Hashing) {
+    let Leader { role, sees } = leader;
+    feed(&**role, &Servers(renaming), hasher);
+    hasher.write_u64(renaming.of_bits((*sees).into()));
+}
+
+fn feed_node(node: &Node, renaming: &Renaming, hasher: &mut Hashing) {
+    let Node { role, durable, pending, disk, parts, askers, crashed_away } = node;
+    let names = Servers(renaming);
+    feed(&(role.as_deref(), durable, pending), &names, hasher);
+    (disk, parts, askers, crashed_away).hash(hasher);
+}
+
+fn feed_letter(letter: &Letter, renaming: &Renaming, hasher: &mut Hashing) {
+    let Letter { leader, server, mail } = letter;
+    (leader, renaming.of(server.0.into())).hash(hasher);
+    match mail {
+        Mail::Asked(message, basis) => {
+            (0_u8, message).hash(hasher);
+            renamed(*basis, renaming).hash(hasher);
+        }
+        Mail::Told(message) => (1_u8, message).hash(hasher),
+    }
+}
+
+fn renamed(basis: Basis, renaming: &Renaming) -> Basis {
+    Basis { others: renaming.of_bits(basis.others.into()) as u16, ..basis }
+}
