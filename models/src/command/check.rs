@@ -76,6 +76,9 @@ pub(super) struct Check {
     /// Explore the steps as well that nobody else can tell
     #[arg(long)]
     no_reduction: bool,
+    /// Tell states apart that differ only in which of several equal actors is which
+    #[arg(long)]
+    no_symmetry: bool,
     /// Count what occurs, and print every row
     #[arg(long, conflicts_with = "mutants")]
     coverage: bool,
@@ -215,6 +218,7 @@ impl Check {
             exact: self.exact,
             seed: self.seed,
             rounds: self.rounds,
+            symmetry: !self.no_symmetry,
             threads: self.threads_for_each(runs),
             ..Options::default()
         };

@@ -115,8 +115,10 @@ impl Engines {
         let [run] = runs.as_slice() else {
             return Err(Failure::Usage("one scope at a time".into()));
         };
-        // stateright judges no recoverability, so neither does ours here; every step is taken by itself.
-        let options = Options { recoverability: false, threads, ..Options::default() };
+        // stateright judges no recoverability and takes no states for one, so neither does ours here; every step is taken
+        // by itself.
+        let options =
+            Options { recoverability: false, symmetry: false, threads, ..Options::default() };
         let manner = Manner { engine, options, reduce: false, coverage: false };
         let mut out = io::stdout().lock();
         serde_json::to_writer(&mut out, &Row::of(&run.execute(&manner), threads))

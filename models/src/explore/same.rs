@@ -136,13 +136,16 @@ impl<'a, M: Judged> Sight<'a, M> {
         Some(found.len() as u64)
     }
 
-    /// Each step with its end: the class of where it leads, and whether it spends a fault.
+    /// Each step with its end: the class of where it leads, and whether it spends a fault. Where a property is broken a
+    /// search ends.
     fn steps<'s>(
         &'s self,
         state: &'s M::State,
     ) -> impl Iterator<Item = (M::Action, M::State, (u64, bool))> + 's {
         let mut actions = Vec::new();
-        self.model.actions(state, &mut actions);
+        if self.always.broken(self.model, state).is_none() {
+            self.model.actions(state, &mut actions);
+        }
         actions.into_iter().filter_map(|action| {
             let is_fault = self.model.is_fault(state, &action);
             let next = self.model.next_state(state, action.clone())?;

@@ -77,7 +77,7 @@ mod tests {
         let to = |kinds: &[Option<u8>]| {
             renamings(kinds).into_iter().map(|renaming| renaming.to).collect::<Vec<_>>()
         };
-        assert_eq!(to(&[]), [vec![]]);
+        assert_eq!(to(&[]), [Vec::<u8>::new()]);
         assert_eq!(to(&[Some(0), Some(1), None]), [[0, 1, 2]]);
         assert_eq!(to(&[None, None]), [[0, 1]]);
         assert_eq!(to(&[Some(0), Some(0), Some(1)]), [[0, 1, 2], [1, 0, 2]]);
@@ -90,7 +90,7 @@ mod tests {
     fn places_and_bits_follow_the_names() {
         let renaming = Renaming::new(vec![1, 2, 0]);
         assert_eq!([0, 1, 2, 3].map(|name| renaming.of(name)), [1, 2, 0, 3]);
-        assert_eq!(renaming.in_order(&["a", "b", "c", "d"]).collect::<String>(), "cabd");
+        assert_eq!(renaming.in_order(&["a", "b", "c", "d"]).copied().collect::<String>(), "cabd");
         assert_eq!(renaming.of_bits(0b1101), 0b1011);
     }
 }

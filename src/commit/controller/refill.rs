@@ -44,7 +44,10 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         match (refill.stage.clone(), outcome) {
             (Stage::Reading, Outcome::Record(found)) => self.refill_read(key, refill, found),
             (Stage::Listing(found), Outcome::Ideal(ideal, _)) => {
+                // Whoever has sent the copy comes last: nothing else is known that would tell them apart.
                 let mut listed = servers(&ideal, key.0);
+                let next = listed.partition_point(|server| *server <= key.1);
+                listed.rotate_left(next);
                 listed.reverse();
                 self.ask_next(key, refill, found, listed);
             }

@@ -100,7 +100,9 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         let errors_only = self.judge.applies(Guard::ResetErrorOnly);
         // Upstream resets whatever is not OFFLINE, who is there first, and is refused where a listed server is dead.
         let offline = |at: &ServerId| shown.get(at) == Some(&ReplicaState::Offline);
-        let whole = servers(ideal, id).into_iter().filter(|at| !offline(at));
+        let mut listed = servers(ideal, id);
+        begin_at(&mut listed, pick);
+        let whole = listed.into_iter().filter(|at| !offline(at));
         let (there, gone): (Vec<_>, Vec<_>) = whole.partition(|at| shown.get(at).is_some());
         let all = if errors_only { errors } else { [there, gone].concat() };
         acts.extend(all.into_iter().map(|server| Act::Reset(id, server)));

@@ -1,5 +1,6 @@
 //! Small models with known answers, and planted errors that must be caught.
 
+mod alike;
 mod judgement;
 mod limits;
 mod planted;
