@@ -8,7 +8,7 @@ use surehold::guard::Guards;
 use super::model::{Action, Model};
 use super::tale::Tale;
 use super::world::World;
-use crate::explore::Judged;
+use crate::explore::{Fairness, Judged};
 
 impl<V: Guards<Guard>> stateright::Model for Model<V> {
     type State = World;
@@ -67,6 +67,14 @@ impl<V: Guards<Guard>> Judged for Model<V> {
 
     fn goal(&self, world: &World) -> Option<bool> {
         self.goal_of(world)
+    }
+
+    fn class(&self, _world: &World, action: &Action) -> Option<u8> {
+        self.class_of(action)
+    }
+
+    fn fairness(&self, class: u8) -> Fairness {
+        self.fairness_of(class)
     }
 
     /// Nothing ever stops for good: tasks begin again and again.

@@ -7,6 +7,7 @@ mod controllers;
 pub mod coverage;
 mod enabled;
 pub mod ending;
+mod fairness;
 pub mod fuzz;
 pub mod goal;
 pub mod holes;

@@ -5,6 +5,7 @@ pub mod check;
 pub mod coverage;
 mod enabled;
 pub mod ending;
+mod fairness;
 pub mod fleet;
 pub mod fuzz;
 pub mod goal;
