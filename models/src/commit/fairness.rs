@@ -56,9 +56,9 @@ impl Layout {
         Some(self.controller(at) + usize::from(partition) * self.of_a_partition() + place)
     }
 
-    /// Of a server: its start, a lease that is over, its effects, and of each segment its transition and its patience.
+    /// Of a server: its start, a lease that is over, its effects, and of each replica its transition and its patience.
     const fn server(&self, at: u8) -> usize {
-        let own = 2 + EFFECTS + 2 * self.partitions * self.segments;
+        let own = 2 + EFFECTS + 2 * self.replicas();
         self.controller(self.controllers as u8) + at as usize * own
     }
 
@@ -78,10 +78,23 @@ impl Layout {
         }
     }
 
-    fn segment(&self, at: u8, segment: SegmentId, place: usize) -> usize {
-        let chain = usize::from(segment.partition.0) * self.segments;
+    /// How many replicas a server has.
+    const fn replicas(&self) -> usize {
+        self.partitions * self.segments
+    }
+
+    /// Which of them. Segments of one place are one: no two of them are listed.
+    fn replica(&self, segment: SegmentId) -> usize {
         let sequence = (segment.sequence as usize).min(self.segments - 1);
-        self.server(at) + 2 + EFFECTS + 2 * (chain + sequence) + place
+        usize::from(segment.partition.0) * self.segments + sequence
+    }
+
+    const fn transition(&self, at: u8, replica: usize) -> usize {
+        self.server(at) + 2 + EFFECTS + replica
+    }
+
+    const fn patience(&self, at: u8, replica: usize) -> usize {
+        self.transition(at, self.replicas()) + replica
     }
 }
 
@@ -95,15 +108,21 @@ impl<V: Guards<Guard>> Model<V> {
         }
     }
 
-    /// The class of a step that is owed.
+    /// The class of a step that is owed. Each effect of a process ends; each periodic task begins, and with each server that
+    /// it may pick, since a task that always picks a dead one is no fair one; each transition that Helix owes a replica
+    /// comes; a replica that waits in vain gives up, a lease whose holder is gone runs out, records grow old; a server that
+    /// is down and not dead starts again; a minion goes on, and the operator resumes what is paused.
+    ///
+    /// Nobody owes a fault, that a replica stops before it has all rows, a rewrite, or a run of retention: the goal must
+    /// come without.
     pub(super) fn class_of(&self, action: &Action) -> Option<u8> {
         let layout = self.layout();
         let place = match *action {
             Action::Run(who, number, Fate::Well) => layout.effect(who, number),
             Action::Run(Who::Server(at), _, Fate::Late) => layout.lease(at),
             Action::Begin(at, task, pick) => layout.task(at, task, pick)?,
-            Action::Transition(at, segment, _) => layout.segment(at, segment, 0),
-            Action::GiveUp(at, segment) => layout.segment(at, segment, 1),
+            Action::Transition(at, segment, _) => layout.transition(at, layout.replica(segment)),
+            Action::GiveUp(at, segment) => layout.patience(at, layout.replica(segment)),
             Action::Restart(at) => layout.start(at),
             Action::Age => AGE,
             Action::Resume => RESUME,
@@ -113,13 +132,80 @@ impl<V: Guards<Guard>> Model<V> {
         Some(place.min(LAST) as u8)
     }
 
-    /// What is fair to a class.
+    /// What is fair to a class. An effect, a transition and a start stay possible until they come, so that weak fairness is
+    /// enough. Strong is what is due by time: a task begins again and again, though not while it runs; and patience, a
+    /// lease and an age are counted from when they began, whoever seemed alive or about to come in between.
     pub(super) fn fairness_of(&self, class: u8) -> Fairness {
         let layout = self.layout();
+        let class = usize::from(class);
         let is_task = |at| {
             let first = layout.controller(at);
-            (first..first + layout.tasks()).contains(&usize::from(class))
+            (first..first + layout.tasks()).contains(&class)
         };
-        if (0..layout.controllers as u8).any(is_task) { Fairness::Strong } else { Fairness::Weak }
+        let is_wait = |at| {
+            let first = layout.patience(at, 0);
+            let waits = first..first + layout.replicas();
+            class == layout.lease(at) || waits.contains(&class)
+        };
+        let is_strong = class == AGE
+            || (0..layout.controllers as u8).any(is_task)
+            || (0..layout.servers as u8).any(is_wait);
+        if is_strong { Fairness::Strong } else { Fairness::Weak }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use surehold::Verified;
+    use surehold::commit::{Controller, Server};
+
+    use super::super::scopes;
+    use super::*;
+
+    /// Where the last classes are one, a round may be shown that is none.
+    #[test]
+    fn there_are_classes_enough_in_every_scope() {
+        for scope in scopes::all() {
+            let (controllers, servers) = (scope.controller_limits(), scope.server_limits());
+            let (controller, server) = (Controller::new(controllers), Server::new(servers));
+            let layout = Model::<Verified>::new(controller, server, &scope).layout();
+            assert!(layout.server(scope.servers) <= LAST + 1, "{}", scope.name);
+        }
+    }
+
+    #[test]
+    fn what_is_due_by_time_is_owed_however_often_it_is_put_off() {
+        let scope = scopes::all().into_iter().find(|scope| scope.name == "batch").expect("a scope");
+        let (controllers, servers) = (scope.controller_limits(), scope.server_limits());
+        let (controller, server) = (Controller::new(controllers), Server::new(servers));
+        let model = Model::<Verified>::new(controller, server, &scope);
+        let fairness = |action: Action| {
+            let class = model.class_of(&action)?;
+            Some((class, model.fairness_of(class)))
+        };
+        let (partition, segment) = (PartitionId(1), scope.segment(PartitionId(1), 1));
+        let owed = [
+            (Action::Age, Fairness::Strong),
+            (Action::Begin(0, Task::Validate(partition), 0), Fairness::Strong),
+            (Action::Begin(0, Task::Repair(partition), 0), Fairness::Strong),
+            (Action::Begin(0, Task::Retry(partition), 0), Fairness::Strong),
+            (Action::GiveUp(0, segment), Fairness::Strong),
+            (Action::Run(Who::Server(0), 1, Fate::Late), Fairness::Strong),
+            (Action::Run(Who::Server(0), 1, Fate::Well), Fairness::Weak),
+            (Action::Run(Who::Controller(0), 8, Fate::Well), Fairness::Weak),
+            (Action::Restart(0), Fairness::Weak),
+            (Action::Resume, Fairness::Weak),
+            (Action::Minion, Fairness::Weak),
+        ];
+        let classes: Vec<_> = owed.iter().filter_map(|(action, _)| fairness(*action)).collect();
+        let told: Vec<_> = classes.iter().map(|(_, fairness)| *fairness).collect();
+        assert_eq!(told, owed.map(|(_, fairness)| fairness));
+        let is_own = |class: &u8| classes.iter().filter(|(other, _)| other == class).count() == 1;
+        assert!(classes.iter().all(|(class, _)| is_own(class)), "{classes:?}");
+        for action in [Action::Lead, Action::Toggle, Action::Pause, Action::Stop(0, segment)] {
+            assert_eq!(fairness(action), None, "{action:?}");
+        }
+        let retention = Action::Begin(0, Task::Retain(partition), 1);
+        assert_eq!(fairness(retention), None);
     }
 }

@@ -1,4 +1,7 @@
 //! What a fair run owes: the classes of steps that endless rounds are judged by.
+//!
+//! Each of them is owed weakly: a step of it, if from some moment on one is always possible. Nothing here waits for more,
+//! since what is on its way, queued or under way stays so until its turn comes.
 
 use surehold::rebalance::Task;
 use surehold::rebalance::message::{FromServer, ToServer};
@@ -40,7 +43,14 @@ const START: usize = OF_A_SERVER - 1;
 const LAST: usize = 63;
 
 impl<F: Fleet> Model<F> {
-    /// The class of a step that is owed.
+    /// The class of a step that is owed. A coordinator's run goes on and follows up what it has asked for, it sends what it
+    /// has queued and looks at each server again and again; each kind of message between the two arrives; discovery comes
+    /// to show what is true; each effect of a server ends, and a server that is down starts again.
+    ///
+    /// Nobody owes a move that a balancer may propose, an act of the operator, a fault, or that a request is found overdue:
+    /// the goal must come without. Nor that a coordinator hears that another leads: it may act on for ever, and the cluster
+    /// must come to its goal beside it. From where a run begins to look is its own choice, so that all of these are one
+    /// class: it may make the same choice every time.
     pub(super) fn class_of(&self, world: &WorldOf<F>, action: &Action) -> Option<u8> {
         let place = match *action {
             Action::Run(at, _, None) => self.of_leader(at, 0),
@@ -87,5 +97,25 @@ fn kind_of(mail: &Mail) -> Link {
         Mail::Asked(ToServer::Poll(_), _) => Link::Poll,
         Mail::Told(FromServer::Reply(_)) => Link::Reply,
         Mail::Told(FromServer::View(_) | FromServer::Outdated(_)) => Link::View,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use surehold::Verified;
+
+    use super::super::fleet::Ours;
+    use super::super::scopes;
+    use super::*;
+
+    /// Where the last classes are one, a round may be shown that is none.
+    #[test]
+    fn there_are_classes_enough_in_every_scope() {
+        for scope in scopes::all() {
+            let model = Model::new(&Ours(Verified), &scope);
+            let last = ServerId(scope.servers.len() as u16 - 1);
+            let last = model.of_link(model.leaders() - 1, last, Link::View);
+            assert!(last <= LAST, "{}: {last}", scope.name);
+        }
     }
 }
