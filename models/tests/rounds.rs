@@ -8,13 +8,17 @@ use surehold_models::explore::{
     Fairness, Judged, Kind, NO_ENDLESS_ROUND, Options, Reason, ReportOf, Verdict, explore,
 };
 
+/// Some of a model's steps.
+type Steps<M> =
+    Box<dyn Fn(&<M as stateright::Model>::State, &<M as stateright::Model>::Action) -> bool + Sync>;
+
 /// A model of which nothing but rounds is asked.
 struct Rounds<M: Judged> {
     model: M,
     /// Which steps a run is fair to.
-    owes: Box<dyn Fn(&M::State, &M::Action) -> bool + Sync>,
+    owes: Steps<M>,
     /// Which steps are no part of a round, faults aside.
-    spares: Box<dyn Fn(&M::State, &M::Action) -> bool + Sync>,
+    spares: Steps<M>,
     /// Another goal than the model's.
     goal: Option<fn(&M::State) -> bool>,
     /// What a state forgets: what is only counted there hides that it comes again.
