@@ -82,6 +82,7 @@ use crate::compaction::scope::{Faults, Goal, Operation, Scope, Upload};
 use crate::compaction::scopes;
 use crate::compaction::tale::{Line, Tale};
 use crate::compaction::world::{Store, Visit};
+use crate::missed::Missed;
 use crate::retold::{self, Ground, Retold};
 use crate::walk::kind_of;
 
@@ -540,7 +541,7 @@ impl<F: Fleet> Retold for Walk<'_, F> {
             bounds: self.model.scope.bounds(),
             timeline,
             fair_after: self.fair_after,
-            ending: ending::of(self.model, &self.world),
+            ending: ending::of(self.model, &self.world, Missed::OutOfReach),
             shows: shows_7075.then_some("#7075"),
             by_single_events: None,
         }

@@ -15,6 +15,7 @@ pub mod found;
 pub mod fuzz;
 pub mod line;
 mod memo;
+pub mod missed;
 mod numbers;
 pub mod part;
 pub mod raw;

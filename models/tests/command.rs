@@ -60,12 +60,11 @@ fn scope_of_a_quick_loss() -> &'static str {
 
 #[test]
 fn usage_errors_exit_2() {
-    let refused: [&[&str]; 16] = [
+    let refused: [&[&str]; 15] = [
         &[],
         &["frobnicate"],
         &["check", "--frobnicate"],
         &["check", "--threads", "0"],
-        &["check", "commit", "--rounds"],
         &["check", "compaction", "--rounds", "--engine", "stateright"],
         &["check", "--time-limit", "90"],
         &["check", "--time-limit", "soon"],

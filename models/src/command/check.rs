@@ -22,9 +22,6 @@ use crate::everything::{AnyProtocol, asks_only_recovery};
 use crate::explore::Options;
 use crate::runs::{AnyRun, Engine, Manner};
 
-/// The protocol whose model says which steps are owed in a fair run.
-const FAIR: &str = "compaction";
-
 /// What is checked, how, and where the results go.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
@@ -70,7 +67,7 @@ pub(super) struct Check {
     /// Write each counterexample as a JSON file into this directory
     #[arg(long, value_name = "DIR")]
     save_counterexamples: Option<PathBuf>,
-    /// Look for fair runs as well that go on for ever, without a fault, and never come to the goal; compaction only
+    /// Look for fair runs as well that go on for ever, without a fault, and never come to the goal
     #[arg(long)]
     rounds: bool,
     /// Explore the steps as well that nobody else can tell
@@ -114,9 +111,6 @@ impl Check {
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             Some((name, _)) if self.engine == Engine::Stateright => {
                 Err(Failure::Usage(format!("the engine stateright knows no {name}")))
-            }
-            _ if self.rounds && self.protocols().iter().any(|known| known.name() != FAIR) => {
-                Err(Failure::Usage(format!("--rounds: what is fair is said of {FAIR} alone")))
             }
             _ => Ok(()),
         }

@@ -10,7 +10,7 @@ use surehold::guard::Guards;
 use super::model::{Action, Model};
 use super::tale::Tale;
 use super::world::World;
-use crate::explore::Judged;
+use crate::explore::{Fairness, Judged};
 
 impl<V: Guards<Guard>> stateright::Model for Model<V> {
     type State = World;
@@ -77,6 +77,14 @@ impl<V: Guards<Guard>> Judged for Model<V> {
 
     fn feed_image<H: Hasher>(&self, world: &World, image: usize, hasher: &mut H) {
         self.feed_image_of(world, image, hasher);
+    }
+
+    fn class(&self, _world: &World, action: &Action) -> Option<u8> {
+        self.class_of(action)
+    }
+
+    fn fairness(&self, class: u8) -> Fairness {
+        self.fairness_of(class)
     }
 
     /// Nothing ever stops for good: tasks begin again and again.

@@ -261,7 +261,8 @@ impl<V: Guards<Guard>> Model<V> {
             Action::Run(Who::Server(at), number, Fate::Late) => {
                 self.is_late_a_fault(world, *at, *number)
             }
-            Action::Run(_, _, fate) => !matches!(fate, Fate::Well | Fate::Astray),
+            // A server hears in the end who leads. Nobody is to wait for requests that go astray until then.
+            Action::Run(_, _, fate) => *fate != Fate::Well,
             Action::GiveUp(at, segment) => self.is_worth_waiting(world, *at, *segment),
             Action::Age => is_anything_alive(world),
             Action::Crash(..)

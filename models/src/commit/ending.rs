@@ -10,9 +10,10 @@ use super::scenario::Outcome;
 use super::scope::{Goal, server_name};
 use super::tale::name;
 use super::world::{Broken, World};
+use crate::missed::Missed;
 
 /// The end of a path: what is broken, or that the goal is out of reach; and how the segments stand.
-pub fn of<V: Guards<Guard>>(model: &Model<V>, world: &World) -> String {
+pub fn of<V: Guards<Guard>>(model: &Model<V>, world: &World, missed: Missed) -> String {
     let stands = world.store.records.iter().map(|(id, stored)| {
         let status = match stored.record.status {
             Status::InProgress => "IN_PROGRESS",
@@ -33,10 +34,7 @@ pub fn of<V: Guards<Guard>>(model: &Model<V>, world: &World) -> String {
         Some(broken) => format!("{}; {stands}", breach(broken)),
         None => {
             let goal = if model.judges(Property::Served) { Goal::Served } else { Goal::Settled };
-            format!(
-                "from here, without another fault, this is out of reach: {} ({stands})",
-                goal.says()
-            )
+            format!("{}: {} ({stands})", missed.says(), goal.says())
         }
     }
 }
@@ -128,13 +126,8 @@ pub fn told(outcome: &Outcome) -> Vec<(Option<bool>, String)> {
     }
     match outcome.settles {
         Some(true) => lines.push((Some(false), "all comes to rest".into())),
-        Some(false) => lines.push((
-            Some(true),
-            format!(
-                "from here, without another fault, this is out of reach: {}",
-                Goal::Settled.says()
-            ),
-        )),
+        Some(false) => lines
+            .push((Some(true), format!("{}: {}", Missed::OutOfReach.says(), Goal::Settled.says()))),
         None => lines.push((Some(true), "whether it comes to rest was not found out".into())),
     }
     for step in outcome.rounds.iter().flatten() {

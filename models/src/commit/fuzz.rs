@@ -93,6 +93,7 @@ use super::scope::{Budget, Goal, Scope, Tier};
 use super::tale::{Tale, name};
 use super::world::{Node, Stored, World};
 pub use crate::fuzz::{Finding, Walked};
+use crate::missed::Missed;
 use crate::retold::{self, Ground, Retold};
 use crate::walk::{Visited, bits, is_read_as_written, is_set, kind_of};
 
@@ -442,7 +443,9 @@ impl<V: Guards<Guard>> Retold for Walk<'_, V> {
             timeline.extend(tale.into_lines().into_iter().map(|line| (at + 1, line)));
             world = next;
         }
-        let ending = breach.ending.unwrap_or_else(|| ending::of(self.model, &self.world));
+        let ending = breach.ending;
+        let ending =
+            ending.unwrap_or_else(|| ending::of(self.model, &self.world, Missed::OutOfReach));
         Finding {
             property: breach.property,
             bounds: self.model.scope.bounds(),

@@ -7,6 +7,8 @@ mod controllers;
 pub mod coverage;
 mod enabled;
 pub mod ending;
+#[cfg(feature = "checker")]
+mod fairness;
 pub mod fuzz;
 pub mod goal;
 #[cfg(feature = "checker")]

@@ -170,7 +170,6 @@ impl<V: Guards<Guard>> Stage<V> {
             let mut stop = None;
             stage.round = Round::at(&stage.world);
             for (_, what) in &scene.moves {
-                stage.heard.clear();
                 let from = stage.lines.len();
                 let made = stage.act(*what);
                 let guards = deciders(&stage.lines[from..]);
@@ -211,7 +210,9 @@ impl<V: Guards<Guard>> Stage<V> {
         (self.world, self.lines)
     }
 
+    /// A move is made. What it was made for is looked for among the answers that it brings about, and not among earlier ones.
     pub(super) fn act(&mut self, what: Move) -> Made {
+        self.heard.clear();
         match what {
             Move::Consume(at, segment, end) => self.consume(at, segment, end),
             Move::Stop(at, segment) => self.happen(Action::Stop(at, segment)),

@@ -16,6 +16,7 @@ use super::tale::Tale;
 use super::world::World;
 use super::{reach, scopes, verdicts};
 use crate::explore;
+use crate::missed::Missed;
 use crate::runs::{self, Card, Engine, Finished, Manner, Protocol, Step};
 
 /// The protocol.
@@ -180,12 +181,13 @@ fn explore_roles<V: Guards<Guard>>(
             let is_lost = finished.property.as_deref() == Some(explore::RECOVERABLE)
                 && model.judges(Property::Served);
             if let Some(shown) = &report.counterexample {
+                let missed = Missed::by(shown.round_from);
                 let (mut states, mut actions) = (shown.states.clone(), shown.actions.clone());
                 if is_lost {
                     to_error(&model, &mut states, &mut actions);
                 }
                 finished.counterexample = Some(story(&model, &states, &actions));
-                finished.ending = states.last().map(|last| ending::of(&model, last));
+                finished.ending = states.last().map(|last| ending::of(&model, last, missed));
             }
             if is_lost {
                 finished.property = Some(Property::Served.name().into());

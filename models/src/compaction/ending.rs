@@ -7,9 +7,10 @@ use super::model::{Model, WorldOf};
 use super::scope::Scope;
 use super::tale::{block_name, plan_name};
 use super::world::{Broken, Store};
+use crate::missed::Missed;
 
 /// The end of a path: what is broken, or that the goal is out of reach.
-pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
+pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>, missed: Missed) -> String {
     let gone = lost(model.uploaded(world), world.store.holdings());
     if !gone.is_empty() {
         return format!(
@@ -20,7 +21,7 @@ pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
     }
     match &world.broken {
         Some(broken) => breach(&model.scope, broken),
-        None => stuck(model, world),
+        None => stuck(model, world, missed),
     }
 }
 
@@ -77,7 +78,7 @@ fn breach(scope: &Scope, broken: &Broken) -> String {
     }
 }
 
-fn stuck<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
+fn stuck<F: Fleet>(model: &Model<F>, world: &WorldOf<F>, missed: Missed) -> String {
     let goal = model.scope.goal.map(super::scope::Goal::says).unwrap_or("the goal");
     let plans: Vec<_> = world.store.plans.iter().map(|(_, plan)| plan_name(plan.id)).collect();
     let markers: Vec<_> = world
@@ -88,7 +89,8 @@ fn stuck<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
         .collect();
     let list = |what: &[String]| if what.is_empty() { "none".into() } else { what.join(", ") };
     format!(
-        "from here, without another fault, this is out of reach: {goal} (plans: {}; markers: {}; {})",
+        "{}: {goal} (plans: {}; markers: {}; {})",
+        missed.says(),
         list(&plans),
         list(&markers),
         left(&model.scope, &world.store)

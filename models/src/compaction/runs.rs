@@ -16,6 +16,7 @@ use super::scope::{Goal, Scope};
 use super::tale::Tale;
 use super::{scopes, verdicts};
 use crate::explore;
+use crate::missed::Missed;
 use crate::runs::{self, Card, Protocol};
 pub use crate::runs::{Engine, Finished, Manner, Step, limited_to};
 
@@ -153,8 +154,9 @@ fn explore_fleet<F: Fleet>(fleet: &F, run: &Run, manner: &Manner) -> Finished {
             let mut finished = runs::summary(run, manner, &report);
             finished.coverage = model.coverage.as_ref().map(|c| c.table()).unwrap_or_default();
             if let Some(shown) = &report.counterexample {
+                let missed = Missed::by(shown.round_from);
                 finished.counterexample = Some(story(&model, &shown.states, &shown.actions));
-                finished.ending = shown.states.last().map(|last| ending::of(&model, last));
+                finished.ending = shown.states.last().map(|last| ending::of(&model, last, missed));
             }
             finished
         }

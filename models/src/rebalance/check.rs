@@ -120,6 +120,10 @@ impl<F: Fleet> Judged for Model<F> {
         self.feed_image_of(world, image, hasher);
     }
 
+    fn class(&self, world: &WorldOf<F>, action: &Action) -> Option<u8> {
+        self.class_of(world, action)
+    }
+
     /// Nothing ever stops for good: a coordinator asks again and again what is there.
     fn may_stop(&self, _world: &WorldOf<F>) -> bool {
         true

@@ -9,9 +9,10 @@ use super::scenario::Outcome;
 use super::scope::{Scope, name_of};
 use super::tale::name;
 use super::world::Broken;
+use crate::missed::Missed;
 
 /// The end of a path: what is broken, or that the goal is out of reach; and who serves.
-pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
+pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>, missed: Missed) -> String {
     let left: Vec<_> = model.scope.segment_ids().map(|id| serving(model, world, id)).collect();
     let left = left.join("; ");
     match &world.broken {
@@ -22,7 +23,8 @@ pub fn of<F: Fleet>(model: &Model<F>, world: &WorldOf<F>) -> String {
             format!("{}{through}; {left}", breach(&model.scope, *broken))
         }
         None => format!(
-            "from here, without another fault, this is out of reach: as many copies as are required, where they are to be, and nothing on its way ({left})"
+            "{}: as many copies as are required, where they are to be, and nothing on its way ({left})",
+            missed.says()
         ),
     }
 }

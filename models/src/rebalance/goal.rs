@@ -2,12 +2,14 @@
 
 use surehold::Machine;
 use surehold::rebalance::event::Move;
+use surehold::rebalance::message::{FromServer, ToServer, View};
 use surehold::rebalance::object::{SegmentId, ServerId, TierId};
 use surehold::rebalance::{CoordinatorEvent, Input, Task};
 
 use super::fleet::{Fleet, Leads as _};
 use super::model::{Action, Ending, Model, WorldOf};
 use super::scope::Views;
+use super::world::{Letter, Mail};
 
 impl Action {
     /// Whether this event is a fault, or something that nobody may wait for. The goal must be in reach without.
@@ -41,10 +43,25 @@ impl<F: Fleet> Model<F> {
         let seen = |server| leads.clone().all(|leader| leader.sees(server));
         placed
             && up
-            && world.wire.is_empty()
+            && world.wire.iter().all(|letter| self.polls_on && self.is_settled_poll(world, letter))
             && self.scope.ids().all(seen)
             && world.leaders.iter().all(|leader| leader.role.is_quiet())
             && self.takes_up_moves(world)
+    }
+
+    /// Whether a message is a poll, or the answer to one that tells what is so: whoever hears it learns nothing.
+    fn is_settled_poll(&self, world: &WorldOf<F>, letter: &Letter) -> bool {
+        let tells_the_truth = |view: &View| {
+            let node = &world.servers[usize::from(letter.server.0)];
+            let told = |segment: SegmentId| view.segments.contains(&segment);
+            self.scope.segment_ids().all(|segment| told(segment) == node.is_serving(segment))
+        };
+        match &letter.mail {
+            Mail::Asked(ToServer::Poll(_), _) => true,
+            Mail::Told(FromServer::View(view)) => tells_the_truth(view),
+            Mail::Asked(ToServer::Request(_), _)
+            | Mail::Told(FromServer::Reply(_) | FromServer::Outdated(_)) => false,
+        }
     }
 
     /// Whether a segment has its copies, tier by tier.

@@ -5,6 +5,8 @@ pub mod check;
 pub mod coverage;
 mod enabled;
 pub mod ending;
+#[cfg(feature = "checker")]
+mod fairness;
 pub mod fleet;
 pub mod fuzz;
 pub mod goal;

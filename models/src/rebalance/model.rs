@@ -43,6 +43,8 @@ pub struct Model<F: Fleet> {
     pub judged: Vec<Property>,
     /// Whether the scope's witnesses are asked for.
     pub witnesses: bool,
+    /// Whether a goal may be come to while polls go on: where endless rounds are looked for, as they go on for ever.
+    pub polls_on: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
     /// How servers that are alike can exchange their names.
@@ -117,6 +119,7 @@ impl<F: Fleet> Model<F> {
             scope: Arc::new(scope.clone()),
             judged: scope.properties(),
             witnesses: false,
+            polls_on: false,
             coverage: None,
             #[cfg(feature = "checker")]
             renamings: super::images::of(scope).into(),
@@ -130,7 +133,7 @@ impl<F: Fleet> Model<F> {
 
     /// The one initial state: the first coordinator leads and has seen every server.
     pub fn start(&self) -> WorldOf<F> {
-        let leaders = if self.scope.returns { 2 } else { 1 + self.scope.budget.takeovers };
+        let leaders = self.leaders();
         let mut world = World {
             leaders: (0..leaders).map(|at| Part::new(self.newborn(at))).collect(),
             servers: self.scope.ids().map(|at| Part::new(self.node(at))).collect(),
@@ -151,6 +154,11 @@ impl<F: Fleet> Model<F> {
         }
         world.seal();
         world
+    }
+
+    /// How many coordinators there are.
+    pub(super) fn leaders(&self) -> u8 {
+        if self.scope.returns { 2 } else { 1 + self.scope.budget.takeovers }
     }
 
     fn newborn(&self, at: u8) -> Leader<RoleOf<F>> {

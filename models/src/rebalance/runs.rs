@@ -16,6 +16,7 @@ use super::scope::Scope;
 use super::tale::Tale;
 use super::{scopes, verdicts};
 use crate::explore;
+use crate::missed::Missed;
 use crate::runs::{self, Card, Engine, Finished, Manner, Protocol, Step};
 
 /// The protocol.
@@ -136,6 +137,7 @@ pub fn model<F: Fleet>(fleet: &F, run: &Run, manner: &Manner) -> Model<F> {
     let mut model = Model::new(fleet, &run.scope);
     model.judged.clone_from(&run.judged);
     model.witnesses = run.variant == Variant::Verified;
+    model.polls_on = manner.options.rounds;
     model.coverage = manner.coverage.then(|| Arc::new(Coverage::default()));
     model
 }
@@ -148,8 +150,9 @@ fn explore_fleet<F: Fleet>(fleet: &F, run: &Run, manner: &Manner) -> Finished {
             let mut finished = runs::summary(run, manner, &report);
             finished.coverage = model.coverage.as_ref().map(|c| c.table()).unwrap_or_default();
             if let Some(shown) = &report.counterexample {
+                let missed = Missed::by(shown.round_from);
                 finished.counterexample = Some(story(&model, &shown.states, &shown.actions));
-                finished.ending = shown.states.last().map(|last| ending::of(&model, last));
+                finished.ending = shown.states.last().map(|last| ending::of(&model, last, missed));
             }
             finished
         }

@@ -200,6 +200,7 @@ impl<F: Fleet> Model<F> {
             scope: Arc::new(scope),
             judged: self.judged.clone(),
             witnesses: false,
+            polls_on: self.polls_on,
             coverage: None,
             led: Steps::new(),
             served: Steps::new(),
