@@ -39,8 +39,15 @@ pub(crate) struct Steps<M: Machine, X = ()>(OnceLock<Arc<Places<M, X>>>);
 /// What is remembered, each in the place that its hash says.
 struct Places<M: Machine, X> {
     steps: Vec<Mutex<Option<Known<M, X>>>>,
-    states: Vec<Mutex<Option<Part<M::State>>>>,
+    states: Parts<M::State>,
 }
+
+/// Parts that were come to, each in the place that its digest says.
+struct Parts<T>(Vec<Mutex<Option<Part<T>>>>);
+
+/// Parts of worlds that are shared with equal ones that were come to before. Nothing is before somebody says so, as with
+/// steps.
+pub(crate) struct Shared<T>(OnceLock<Arc<Parts<T>>>);
 
 /// A step that was taken. It holds its state, so that no other one comes to lie at that address.
 struct Known<M: Machine, X> {
@@ -58,7 +65,7 @@ impl<M: Machine<Event: Eq + Hash>, X> Steps<M, X> {
     /// From now on steps are remembered.
     #[cfg(any(feature = "checker", test))]
     pub(crate) fn remember(&self) {
-        self.0.get_or_init(|| Arc::new(Places { steps: places(), states: places() }));
+        self.0.get_or_init(|| Arc::new(Places { steps: places(), states: Parts(places()) }));
     }
 
     /// What comes of an event, and what `change` makes of the states before and after. Both must be functions of their
@@ -77,9 +84,9 @@ impl<M: Machine<Event: Eq + Hash>, X> Steps<M, X> {
             Ok(Arc::new(Taken { state, effects, decided_by, change }))
         };
         match self.0.get() {
-            Some(places) => {
-                places.take(state, event, |event| step(event, &|state| places.share(state)))
-            }
+            Some(places) => places.take(state, event, |event| {
+                step(event, &|state| places.states.share(Part::new(state)))
+            }),
             None => step(event, &Part::new),
         }
     }
@@ -108,16 +115,53 @@ impl<M: Machine<Event: Eq + Hash>, X> Places<M, X> {
         let _old = place().replace(known);
         outcome
     }
+}
 
-    /// The state itself, or an equal one that was come to before.
-    fn share(&self, state: M::State) -> Part<M::State> {
-        let state = Part::new(state);
-        let place = &self.states[state.digest() as usize % PLACES];
+impl<T: Clone + Hash + PartialEq> Parts<T> {
+    /// The part itself, or an equal one that was come to before.
+    fn share(&self, part: Part<T>) -> Part<T> {
+        let place = &self.0[part.digest() as usize % PLACES];
         let mut known = place.lock().unwrap_or_else(PoisonError::into_inner);
-        match known.as_ref().filter(|known| **known == state) {
+        match known.as_ref().filter(|known| **known == part) {
             Some(known) => known.clone(),
-            None => known.insert(state).clone(),
+            None => known.insert(part).clone(),
         }
+    }
+}
+
+impl<T: Clone + Hash + PartialEq> Shared<T> {
+    /// Nothing is shared.
+    pub(crate) fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// From now on parts are shared.
+    #[cfg(any(feature = "checker", test))]
+    pub(crate) fn remember(&self) {
+        self.0.get_or_init(|| Arc::new(Parts(places())));
+    }
+
+    /// Seals a part that may have changed. An equal one that was come to before takes its place.
+    pub(crate) fn seal(&self, part: &mut Part<T>) {
+        if part.is_sealed() {
+            return;
+        }
+        part.seal();
+        if let Some(parts) = self.0.get() {
+            *part = parts.share(part.clone());
+        }
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("is_remembered", &self.0.get().is_some()).finish()
     }
 }
 
@@ -189,6 +233,27 @@ mod tests {
         // An equal state elsewhere is another, and comes to the same.
         let elsewhere = step(&Part::new(vec![1]), 2).expect("taken");
         assert_eq!((elsewhere.0.address(), machine.0.get()), (first.0.address(), 4));
+    }
+
+    #[test]
+    fn equal_parts_are_shared_once_that_is_asked_for() {
+        let shared = Shared::new();
+        let sealed = |item: u8| {
+            let mut part = Part::new(Vec::new());
+            part.change().push(item);
+            shared.seal(&mut part);
+            part
+        };
+        let unasked = (sealed(1), sealed(1));
+        assert_ne!(unasked.0.address(), unasked.1.address());
+        shared.remember();
+        let (first, again, other) = (sealed(1), sealed(1), sealed(2));
+        assert_eq!((first.address(), &*first), (again.address(), &vec![1]));
+        assert_eq!(*other, [2]);
+        // One that was not changed stays where it is.
+        let (mut kept, address) = (unasked.0.clone(), unasked.0.address());
+        shared.seal(&mut kept);
+        assert_eq!(kept.address(), address);
     }
 
     #[test]

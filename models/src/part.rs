@@ -51,6 +51,11 @@ impl<T: Clone + Hash> Part<T> {
         self.digest.unwrap_or(0)
     }
 
+    /// Whether the digest is known.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.digest.is_some()
+    }
+
     /// Where the content lies: parts that share it are equal.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.content).addr()

@@ -735,11 +735,11 @@ impl<'m, V: Guards<Guard>> Walk<'m, V> {
         let controllers = self.world.controllers.iter().enumerate();
         let mut controllers = controllers
             .filter(|(at, new)| old(*at).is_none_or(|(old, _)| old != Some(*new)))
-            .map(|(_, process)| &process.role);
+            .map(|(_, process)| &*process.role);
         let servers = self.world.servers.iter().enumerate();
         let mut servers = servers
             .filter(|(at, new)| old(*at).is_none_or(|(_, old)| old != Some(*new)))
-            .filter_map(|(_, node)| node.role.as_ref());
+            .filter_map(|(_, node)| node.role.as_deref());
         match controllers.all(is_read_as_written) && servers.all(is_read_as_written) {
             true => Ok(()),
             false => Err(Breach::of("a state is read as another than was written")),

@@ -35,7 +35,8 @@ use super::coverage::Coverage;
 use super::scope::Scope;
 use super::servers::show;
 use super::tale::Tale;
-use super::world::{Node, Process, Rewriting, Store, Stored, World, builder, crc_of};
+use super::world::{Node, Process, Rewriting, SharedParts, Store, Stored, World, builder, crc_of};
+use crate::memo::Steps;
 use crate::part::Part;
 #[cfg(feature = "checker")]
 use crate::symmetry::Renaming;
@@ -67,6 +68,10 @@ pub struct Model<V: Guards<Guard>> {
     pub(super) renamings: Arc<[Renaming]>,
     pub(super) controller: Arc<Controller<V>>,
     pub(super) server: Arc<Server<V>>,
+    /// Steps of servers.
+    pub(super) served: Steps<Server<V>>,
+    /// What worlds share.
+    pub(super) parts: SharedParts,
 }
 
 /// A process.
@@ -166,6 +171,8 @@ impl<V: Guards<Guard>> Model<V> {
             renamings: super::images::of(scope).into(),
             controller: Arc::new(controller),
             server: Arc::new(server),
+            served: Steps::new(),
+            parts: SharedParts::new(),
         }
     }
 
@@ -325,9 +332,10 @@ impl<V: Guards<Guard>> Model<V> {
         }
         self.open_last(&mut next, &mut context);
         self.forget_versions(&mut next);
+        // What came of it after all as it was is not judged again.
+        self.parts.seal(&mut next);
         self.judge(world, &mut next, matches!(action, Action::Crash(..)));
         self.remember(&mut next);
-        next.seal();
         (next != *world).then_some(next)
     }
 
@@ -413,10 +421,11 @@ impl<V: Guards<Guard>> Model<V> {
             Action::Restart(at) => {
                 let mode = world.mode;
                 let node = world.servers[usize::from(at)].change();
-                let durable = Arc::make_mut(&mut node.durable);
+                let durable = node.durable.change();
                 durable.incarnation += 1;
                 durable.mode = mode;
-                node.role = Some(self.server.recover(durable.clone()).into());
+                node.durable.seal();
+                node.role = Some(self.server.recover((*node.durable).clone()).into());
             }
             Action::CrashController(at) => self.crash_controller(world, at, context),
             Action::Lead => {
@@ -557,9 +566,10 @@ impl<V: Guards<Guard>> Model<V> {
             world.left.deaths -= 1;
             let node = world.servers[usize::from(at)].change();
             node.is_dead = true;
-            let durable = Arc::make_mut(&mut node.durable);
+            let durable = node.durable.change();
             durable.disk = Table::new();
             durable.incarnation = 0;
+            node.durable.seal();
         }
         let view = &mut world.store.change().view;
         let ids: Vec<_> = view.segments.iter().map(|(id, _)| *id).collect();

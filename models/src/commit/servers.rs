@@ -1,6 +1,5 @@
 //! Servers of the model: what they are told, and how their effects are carried out.
 
-use surehold::Machine;
 use surehold::commit::effect::Source;
 use surehold::commit::event::ServerOutcome;
 use surehold::commit::message::{Ask, Caller, Request};
@@ -22,7 +21,7 @@ impl<V: Guards<Guard>> Model<V> {
         context: &mut Context<'_>,
     ) -> Option<()> {
         let role = world.servers[usize::from(at)].role.as_ref()?;
-        let step = match self.server.step(role, event) {
+        let step = match self.served.take(&self.server, role, event, |_, _| ()) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal);
@@ -33,24 +32,24 @@ impl<V: Guards<Guard>> Model<V> {
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
         let node = world.servers[usize::from(at)].change();
-        node.role = Some(step.state.into());
+        node.role = Some(step.state.clone());
         self.break_off(world, at, context);
         let mut asked = Vec::new();
-        for issued in step.effects {
-            match issued.effect {
-                ServerEffect::Show(segment, state) => {
+        for issued in &step.effects {
+            match &issued.effect {
+                &ServerEffect::Show(segment, state) => {
                     context.tale.shows(at, segment, state);
                     let shown = (state != ReplicaState::Dropped).then_some(state);
                     let view = &mut world.store.change().view;
                     show(view, segment, ServerId(u16::from(at)), shown);
                 }
                 ServerEffect::Report(caller, report) => {
-                    self.report(world, caller, report, context);
+                    self.report(world, *caller, report.clone(), context);
                 }
                 _ => {
                     asked.push(issued.id.number);
                     let node = world.servers[usize::from(at)].change();
-                    node.pending.push(Pending { issued, at: None });
+                    node.pending.push(Pending { issued: issued.clone(), at: None });
                     node.pending.sort_by_key(|pending| pending.issued.id.number);
                 }
             }

@@ -15,6 +15,7 @@ use surehold::commit::object::{
 use surehold::commit::{ControllerEffect, ServerEffect, controller, server};
 
 use super::scope::Budget;
+use crate::memo::Shared;
 use crate::part::Part;
 
 /// The whole state of a model.
@@ -57,6 +58,36 @@ impl World {
         self.store.seal();
         self.controllers.iter_mut().for_each(Part::seal);
         self.servers.iter_mut().for_each(Part::seal);
+    }
+}
+
+/// What many worlds have in common. There are few stores and servers that differ, so that nearly all that come of a step
+/// were come to before. Controllers are not among it: there are too many of them, and it costs more to find an equal one
+/// than sharing saves.
+#[derive(Clone, Debug)]
+pub(super) struct SharedParts {
+    stores: Shared<Store>,
+    nodes: Shared<Node>,
+}
+
+impl SharedParts {
+    /// Nothing is shared.
+    pub(super) fn new() -> Self {
+        Self { stores: Shared::new(), nodes: Shared::new() }
+    }
+
+    /// From now on parts are shared.
+    #[cfg(feature = "checker")]
+    pub(super) fn remember(&self) {
+        self.stores.remember();
+        self.nodes.remember();
+    }
+
+    /// Seals a world. Equal parts that were come to before take the places of changed ones.
+    pub(super) fn seal(&self, world: &mut World) {
+        self.stores.seal(&mut world.store);
+        world.servers.iter_mut().for_each(|node| self.nodes.seal(node));
+        world.seal();
     }
 }
 
@@ -125,9 +156,9 @@ pub struct Process {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Its role's state; `None` while it is down.
-    pub role: Option<Arc<server::State>>,
+    pub role: Option<Part<server::State>>,
     /// What it will start from while it is down.
-    pub durable: Arc<server::Durable>,
+    pub durable: Part<server::Durable>,
     /// Whether it never comes back.
     pub is_dead: bool,
     /// Effects that have no outcome yet.
