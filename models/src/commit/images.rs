@@ -8,6 +8,7 @@ use surehold::guard::Guards;
 use super::model::Model;
 use super::scope::Scope;
 use super::world::{Node, Pending, Process, Store, World, builder};
+use crate::part::Part;
 use crate::symmetry::{Hashing, Names, Renaming, feed, hash_unordered, images, renamings};
 
 /// The names of servers, which checksums bear as well: of who has built the copy.
@@ -39,12 +40,12 @@ impl<V: Guards<Guard>> Model<V> {
     pub(super) fn feed_image_of(&self, world: &World, image: usize, hasher: &mut impl Hasher) {
         let (renamings, renaming) = (&self.renamings, &self.renamings[image]);
         let World { store, controllers, servers, leader, mode, first, committed, .. } = world;
-        hasher.write_u64(images(store, renamings, feed_store)[image]);
+        hasher.write_u64(images_of(store, renamings, feed_store)[image]);
         for process in controllers {
-            hasher.write_u64(images(process, renamings, feed_controller)[image]);
+            hasher.write_u64(images_of(process, renamings, feed_controller)[image]);
         }
         for node in renaming.in_order(servers) {
-            hasher.write_u64(images(node, renamings, feed_node)[image]);
+            hasher.write_u64(images_of(node, renamings, feed_node)[image]);
         }
         (leader, mode, first, committed, world.left).hash(hasher);
         feed_rewriting(world, renaming, hasher);
@@ -52,6 +53,14 @@ impl<V: Guards<Guard>> Model<V> {
         // A search ends where something is broken.
         world.broken.hash(hasher);
     }
+}
+
+fn images_of<'a, T: Clone + Hash>(
+    part: &'a Part<T>,
+    renamings: &[Renaming],
+    feed: fn(&T, &Renaming, &mut Hashing),
+) -> &'a [u64] {
+    images(part, renamings, |part, image, hasher| feed(part, &renamings[image], hasher))
 }
 
 /// A minion is no server; what it replaces may have been built by one.

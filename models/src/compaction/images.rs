@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use serde::Serialize;
 use surehold::compaction::marker::Owner;
 use surehold::compaction::object::ProcessId;
 
@@ -9,6 +10,7 @@ use super::fleet::Fleet;
 use super::model::{Model, ProcessOf, WorldOf};
 use super::scope::Scope;
 use super::world::{RoleState, Store};
+use crate::part::Part;
 use crate::symmetry::{Hashing, Names, Renaming, feed, hash, images, renamings};
 
 /// The names of processes.
@@ -36,8 +38,8 @@ impl<F: Fleet> Model<F> {
         let WorldOf::<F> { store, processes, late, broken, seen, .. } = world;
         hasher.write_u64(store.images(|store| images_of_store(store, &self.renamings))[image]);
         for process in renaming.in_order(processes) {
-            let images = images(process, &self.renamings, |process, renaming, hasher| {
-                self.feed_process(process, renaming, hasher);
+            let images = images(process, &self.renamings, |process, image, hasher| {
+                self.feed_process(process, image, hasher);
             });
             hasher.write_u64(images[image]);
         }
@@ -50,19 +52,26 @@ impl<F: Fleet> Model<F> {
         (broken, seen).hash(hasher);
     }
 
-    fn feed_process(&self, process: &ProcessOf<F>, renaming: &Renaming, hasher: &mut Hashing) {
+    fn feed_process(&self, process: &ProcessOf<F>, image: usize, hasher: &mut Hashing) {
+        let renaming = &self.renamings[image];
         let ProcessOf::<F> { role, pending, waits, paused, no_compact_seen, plan_read_failed } =
             process;
-        match role {
-            RoleState::Compactor(state) => feed(&**state, &Processes(renaming), hasher),
-            RoleState::Cleaner(state) => feed(&**state, &Processes(renaming), hasher),
-        }
+        hasher.write_u64(match role {
+            RoleState::Compactor(state) => self.images_of_role(state)[image],
+            RoleState::Cleaner(state) => self.images_of_role(state)[image],
+        });
         feed(pending, &Processes(renaming), hasher);
         hasher.write_usize(waits.len());
         for (number, before) in waits {
             (number, renaming.of_bits(*before)).hash(hasher);
         }
         (paused, no_compact_seen, plan_read_failed).hash(hasher);
+    }
+
+    fn images_of_role<'a, S: Clone + Hash + Serialize>(&self, state: &'a Part<S>) -> &'a [u64] {
+        images(state, &self.renamings, |state, image, hasher| {
+            feed(state, &Processes(&self.renamings[image]), hasher);
+        })
     }
 }
 

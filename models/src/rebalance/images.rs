@@ -8,6 +8,7 @@ use super::fleet::Fleet;
 use super::model::{Model, WorldOf};
 use super::scope::{Operation, Scope};
 use super::world::{Basis, Decision, Leader, Letter, Mail, Node};
+use crate::part::Part;
 use crate::symmetry::{Hashing, Names, Renaming, feed, hash_unordered, images, renamings};
 
 /// The names of servers.
@@ -37,10 +38,16 @@ impl<F: Fleet> Model<F> {
         let WorldOf::<F> { leaders, servers, wire, decisions, left, broken, seen, watch, .. } =
             world;
         for leader in leaders {
-            hasher.write_u64(images(leader, renamings, feed_leader)[image]);
+            let images = images(leader, renamings, |leader, image, hasher| {
+                feed_leader(leader, renamings, image, hasher);
+            });
+            hasher.write_u64(images[image]);
         }
         for node in renaming.in_order(servers) {
-            hasher.write_u64(images(node, renamings, feed_node)[image]);
+            let images = images(node, renamings, |node, image, hasher| {
+                feed_node(node, renamings, image, hasher);
+            });
+            hasher.write_u64(images[image]);
         }
         let letters = wire.iter();
         hasher.write_u64(hash_unordered(letters, |letter, hasher| {
@@ -58,17 +65,31 @@ impl<F: Fleet> Model<F> {
     }
 }
 
-fn feed_leader<C: Serialize>(leader: &Leader<C>, renaming: &Renaming, hasher: &mut Hashing) {
+fn feed_leader<C: Clone + Hash + Serialize>(
+    leader: &Leader<C>,
+    renamings: &[Renaming],
+    image: usize,
+    hasher: &mut Hashing,
+) {
     let Leader { role, sees } = leader;
-    feed(&**role, &Servers(renaming), hasher);
-    hasher.write_u64(renaming.of_bits((*sees).into()));
+    hasher.write_u64(images_of_role(role, renamings)[image]);
+    hasher.write_u64(renamings[image].of_bits((*sees).into()));
 }
 
-fn feed_node(node: &Node, renaming: &Renaming, hasher: &mut Hashing) {
+fn feed_node(node: &Node, renamings: &[Renaming], image: usize, hasher: &mut Hashing) {
     let Node { role, durable, pending, disk, parts, askers, crashed_away } = node;
-    let names = Servers(renaming);
-    feed(&(role.as_deref(), durable, pending), &names, hasher);
+    role.as_ref().map(|role| images_of_role(role, renamings)[image]).hash(hasher);
+    feed(&(durable, pending), &Servers(&renamings[image]), hasher);
     (disk, parts, askers, crashed_away).hash(hasher);
+}
+
+fn images_of_role<'a, S: Clone + Hash + Serialize>(
+    state: &'a Part<S>,
+    renamings: &[Renaming],
+) -> &'a [u64] {
+    images(state, renamings, |state, image, hasher| {
+        feed(state, &Servers(&renamings[image]), hasher);
+    })
 }
 
 fn feed_letter(letter: &Letter, renaming: &Renaming, hasher: &mut Hashing) {

@@ -41,12 +41,12 @@ pub fn hash_unordered<T>(
     hash(|hasher| (sum, count).hash(hasher))
 }
 
-/// The hashes of a part under each renaming.
+/// The hashes of a part under each renaming. Of what it is fed with under one, a part of the part is another such hash.
 pub(crate) fn images<'a, T: Clone + Hash>(
     part: &'a Part<T>,
     renamings: &[Renaming],
-    feed: impl Fn(&T, &Renaming, &mut Hashing),
+    feed: impl Fn(&T, usize, &mut Hashing),
 ) -> &'a [u64] {
-    let of = |part: &T, renaming| hash(|hasher| feed(part, renaming, hasher));
-    part.images(|part| renamings.iter().map(|renaming| of(part, renaming)).collect())
+    let of = |part: &T, image| hash(|hasher| feed(part, image, hasher));
+    part.images(|part| (0..renamings.len()).map(|image| of(part, image)).collect())
 }
