@@ -11,9 +11,9 @@ pub mod ending;
 mod fairness;
 pub mod fuzz;
 pub mod goal;
+pub mod holes;
 #[cfg(feature = "checker")]
 mod images;
-pub mod holes;
 mod judge;
 #[cfg(feature = "checker")]
 pub mod keys;

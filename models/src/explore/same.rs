@@ -34,7 +34,10 @@ impl<State: fmt::Debug, Action: fmt::Debug> fmt::Display for Different<State, Ac
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [one, other] = &self.states;
         if self.actions.iter().all(Vec::is_empty) {
-            return write!(f, "two states are taken for one, and judged otherwise: {one:?}, {other:?}");
+            return write!(
+                f,
+                "two states are taken for one, and judged otherwise: {one:?}, {other:?}"
+            );
         }
         let [of_one, of_other] = &self.actions;
         write!(

@@ -154,7 +154,9 @@ impl<F: Fleet> Model<F> {
         for from in holders {
             for to in &others {
                 let proposed = Move { segment, from, to: *to };
-                actions.extend((0..self.scope.picks.max(1)).map(|pick| Action::Run(at, pick, Some(proposed))));
+                actions.extend(
+                    (0..self.scope.picks.max(1)).map(|pick| Action::Run(at, pick, Some(proposed))),
+                );
             }
         }
     }

@@ -449,7 +449,10 @@ mod tests {
         assert_ne!(swapped(&Change::Ask(1, names())), plain(&Change::Ask(1, names())));
         let less = Change::Add(1, vec![Name(0), Name(1)]);
         assert_ne!(plain(&less), plain(&Change::Add(1, names())));
-        assert_ne!(swapped(&(less, names())), plain(&(Change::Add(1, vec![Name(0), Name(1)]), names())));
+        assert_ne!(
+            swapped(&(less, names())),
+            plain(&(Change::Add(1, vec![Name(0), Name(1)]), names()))
+        );
     }
 
     #[test]
@@ -460,10 +463,7 @@ mod tests {
         assert_ne!(swapped(&list(&[0, 1])), plain(&list(&[0, 1])));
         assert_ne!(plain(&seq(&[0, 1])), plain(&seq(&[1, 0])));
         // Where one list ends and the next one begins.
-        assert_ne!(
-            plain(&(list(&[1]), list(&[]))),
-            plain(&(list(&[]), list(&[1])))
-        );
+        assert_ne!(plain(&(list(&[1]), list(&[]))), plain(&(list(&[]), list(&[1]))));
         assert_ne!(plain(&Some(list(&[]))), plain(&None::<Vec<Name>>));
     }
 }

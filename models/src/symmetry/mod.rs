@@ -32,12 +32,10 @@ pub fn hash(feed: impl FnOnce(&mut Hashing)) -> u64 {
 }
 
 /// The hash of items whose order goes by names, or means nothing.
-pub fn hash_unordered<T>(
-    items: impl Iterator<Item = T>,
-    feed: impl Fn(T, &mut Hashing),
-) -> u64 {
+pub fn hash_unordered<T>(items: impl Iterator<Item = T>, feed: impl Fn(T, &mut Hashing)) -> u64 {
     let hashes = items.map(|item| hash(|hasher| feed(item, hasher)));
-    let (sum, count) = hashes.fold((0_u64, 0_u64), |(sum, n), hash| (sum.wrapping_add(hash), n + 1));
+    let (sum, count) =
+        hashes.fold((0_u64, 0_u64), |(sum, n), hash| (sum.wrapping_add(hash), n + 1));
     hash(|hasher| (sum, count).hash(hasher))
 }
 

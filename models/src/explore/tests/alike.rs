@@ -6,7 +6,9 @@ use stateright::{Model, Property};
 
 use super::toys::exact;
 use crate::explore::planted::Planted;
-use crate::explore::{Judged, Kind, Options, Same, Verdict, agree, explore, same_to_all, second_opinion};
+use crate::explore::{
+    Judged, Kind, Options, Same, Verdict, agree, explore, same_to_all, second_opinion,
+};
 use crate::symmetry::{Renaming, renamings};
 
 /// Who has the token counts, up to a bound, or hands it on to anybody. All must come to the bound.
@@ -131,7 +133,11 @@ fn a_way_to_a_violation_is_a_shortest_one_with_names_that_stay() {
         panic!("{}", report.verdict)
     };
     let path = report.counterexample.expect("a way");
-    assert_eq!(path.actions.len(), 7, "two of them count twice, one once, and two hand the token on");
+    assert_eq!(
+        path.actions.len(),
+        7,
+        "two of them count twice, one once, and two hand the token on"
+    );
     for ((state, action), next) in path.states.iter().zip(&path.actions).zip(&path.states[1..]) {
         assert_eq!(team.next_state(state, *action).as_ref(), Some(next));
     }
