@@ -407,9 +407,10 @@ fn a_gap_is_recorded_after_everybody_was_asked() {
     let asks = leader.end(ControllerOutcome::Record(Some(found(committing()))));
     assert_eq!(asks, [ControllerEffect::ReadIdeal]);
     let ideal = listed(&[(0, ReplicaState::Online)]);
-    assert_eq!(leader.end(ControllerOutcome::Ideal(ideal, Version(1))), [order(S0)]);
+    // Who has sent the copy comes last.
+    assert_eq!(leader.end(ControllerOutcome::Ideal(ideal, Version(1))), [order(S1)]);
     let no = || ControllerOutcome::Reported(Report::Supplies(false));
-    assert_eq!(leader.end(no()), [order(S1)]);
+    assert_eq!(leader.end(no()), [order(S0)]);
     let before = (leader.state.clone(), leader.asked);
     let done = committing().done(110, Crc(9), Location::Object(stored()));
     let done = Record { lost: vec![gap], ..done };
