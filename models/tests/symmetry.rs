@@ -1,17 +1,14 @@
 //! States that are taken for one, as actors that are alike have exchanged their names, are the same to every step,
-//! judgement and property: over whole spaces, of ours and of upstream's, in which images are told apart.
+//! judgement and property: over whole spaces of the verified protocol, in which images are told apart.
 //!
-//! By default in scopes that are small enough for every test run; with `SUREHOLD_ALL=1` in every ci scope of `verified`, and
-//! in every documented one of upstream's that is not too large.
+//! By default in scopes that are small enough for every test run; with `SUREHOLD_ALL=1` in every ci scope.
 #![cfg(feature = "checker")]
 
 use std::fmt::Debug;
 
 use surehold::Verified;
 use surehold::commit::{Controller, Server};
-use surehold_models::compaction::runs::Variant as OfCompaction;
 use surehold_models::explore::{Judged, Same, same_to_all};
-use surehold_models::rebalance::runs::Variant as OfRebalance;
 use surehold_models::runs::Manner;
 use surehold_models::tier::Tier;
 use surehold_models::{commit, compaction, rebalance};
@@ -19,7 +16,6 @@ use surehold_models::{commit, compaction, rebalance};
 /// So many states are few enough, by default and where everything is asked.
 const OF_COMPACTION: [u64; 2] = [50_000, u64::MAX];
 const OF_OTHERS: [u64; 2] = [20_000, u64::MAX];
-const OF_UPSTREAM: [u64; 2] = [60_000, 500_000];
 
 fn most([by_default, at_all]: [u64; 2]) -> u64 {
     if std::env::var_os("SUREHOLD_ALL").is_some() { at_all } else { by_default }
@@ -86,33 +82,23 @@ fn servers_of_commit_are_alike() {
     tally.is_enough(20);
 }
 
+/// Of others they are told apart: releases of upstream's were seen to do so.
 #[test]
-fn so_are_those_of_upstream() {
-    let mut tally = Tally::default();
-    for run in compaction::verdicts::upstream() {
-        let OfCompaction::Upstream(release) = run.variant else { continue };
-        let fleet = compaction::fleet::Cortex(release);
-        let model = compaction::runs::model(&fleet, &run, &Manner::default());
-        tally.count(&format!("{release:?} in {}", run.scope.name), &model, OF_UPSTREAM);
+fn only_in_the_verified_protocol_actors_are_taken_for_alike() {
+    let ours = compaction::fleet::Ours(Verified);
+    let removals = compaction::verdicts::mutants().into_iter().map(|mutant| mutant.run);
+    for run in compaction::verdicts::upstream().into_iter().chain(removals) {
+        assert_eq!(compaction::runs::model(&ours, &run, &Manner::default()).images(), 1);
     }
-    for run in rebalance::verdicts::upstream() {
-        let OfRebalance::Upstream(release) = run.variant else { continue };
-        let fleet = rebalance::fleet::Druid(release);
-        let model = rebalance::runs::model(&fleet, &run, &Manner::default());
-        tally.count(&format!("{release:?} in {}", run.scope.name), &model, OF_UPSTREAM);
+    let ours = rebalance::fleet::Ours(Verified);
+    let removals = rebalance::verdicts::mutants().into_iter().map(|mutant| mutant.run);
+    for run in rebalance::verdicts::upstream().into_iter().chain(removals) {
+        assert_eq!(rebalance::runs::model(&ours, &run, &Manner::default()).images(), 1);
     }
-    tally.is_enough(4);
-}
-
-/// Of commit they are told apart, as one release was seen to do so.
-#[test]
-fn only_the_verified_servers_of_commit_are_taken_for_alike() {
-    let runs = commit::verdicts::upstream().into_iter();
-    let runs = runs.chain(commit::verdicts::mutants().into_iter().map(|mutant| mutant.run));
-    for run in runs {
+    let removals = commit::verdicts::mutants().into_iter().map(|mutant| mutant.run);
+    for run in commit::verdicts::upstream().into_iter().chain(removals) {
         let controller = Controller::new(run.scope.controller_limits());
         let server = Server::new(run.scope.server_limits());
-        let model = commit::runs::model(controller, server, &run, &Manner::default());
-        assert_eq!(model.images(), 1, "{:?} in {}", run.variant, run.scope.name);
+        assert_eq!(commit::runs::model(controller, server, &run, &Manner::default()).images(), 1);
     }
 }
