@@ -7,7 +7,7 @@ use surehold::guard::Guards;
 
 use super::model::Model;
 use super::scope::Scope;
-use super::world::{Node, Pending, Process, Store, World, builder};
+use super::world::{Node, Pending, Process, Rewriting, Store, Stored, World, builder};
 use crate::part::Part;
 use crate::symmetry::{Hashing, Names, Renaming, feed, hash_unordered, images, renamings};
 
@@ -26,20 +26,33 @@ impl Names for Servers<'_> {
 }
 
 /// How servers can exchange their names.
-pub(super) fn of(scope: &Scope) -> Vec<Renaming> {
+fn of(scope: &Scope) -> Vec<Renaming> {
     renamings(&vec![Some(()); usize::from(scope.servers)])
 }
 
 impl<V: Guards<Guard>> Model<V> {
-    /// Takes no states for one. Only of the verified protocol it is shown that servers are alike in all scopes
-    /// (`tests/symmetry.rs`); a release of upstream's was seen to tell them apart.
-    pub(super) fn tell_servers_apart(&mut self) {
-        self.renamings = renamings(&vec![None::<()>; usize::from(self.scope.servers)]).into();
+    /// Takes worlds for one that differ in names alone. Only of the verified protocol it is shown that nothing tells them
+    /// apart (`tests/symmetry.rs`); releases of upstream's were seen to.
+    pub(super) fn take_images(&mut self) {
+        self.renamings = of(&self.scope).into();
     }
 
     pub(super) fn feed_image_of(&self, world: &World, image: usize, hasher: &mut impl Hasher) {
         let (renamings, renaming) = (&self.renamings, &self.renamings[image]);
-        let World { store, controllers, servers, leader, mode, first, committed, .. } = world;
+        // All fields by name: one that is new must not be forgotten.
+        let World {
+            store,
+            controllers,
+            servers,
+            leader,
+            mode,
+            first,
+            committed,
+            rewriting,
+            adrift,
+            left,
+            broken,
+        } = world;
         hasher.write_u64(images_of(store, renamings, feed_store)[image]);
         for process in controllers {
             hasher.write_u64(images_of(process, renamings, feed_controller)[image]);
@@ -47,11 +60,11 @@ impl<V: Guards<Guard>> Model<V> {
         for node in renaming.in_order(servers) {
             hasher.write_u64(images_of(node, renamings, feed_node)[image]);
         }
-        (leader, mode, first, committed, world.left).hash(hasher);
-        feed_rewriting(world, renaming, hasher);
-        feed(&world.adrift, &Servers(renaming), hasher);
+        (leader, mode, first, committed, left).hash(hasher);
+        feed_rewriting(rewriting.as_ref(), renaming, hasher);
+        feed(adrift, &Servers(renaming), hasher);
         // A search ends where something is broken.
-        world.broken.hash(hasher);
+        broken.hash(hasher);
     }
 }
 
@@ -64,9 +77,9 @@ fn images_of<'a, T: Clone + Hash>(
 }
 
 /// A minion is no server; what it replaces may have been built by one.
-fn feed_rewriting(world: &World, renaming: &Renaming, hasher: &mut impl Hasher) {
-    let upload = world.rewriting.as_ref().map(|upload| {
-        let super::world::Rewriting { segment, copy, object, record, version, is_put } = upload;
+fn feed_rewriting(upload: Option<&Rewriting>, renaming: &Renaming, hasher: &mut impl Hasher) {
+    let upload = upload.map(|upload| {
+        let Rewriting { segment, copy, object, record, version, is_put } = upload;
         (segment, copy, object, record, version, is_put)
     });
     feed(&upload, &Servers(renaming), hasher);
@@ -76,7 +89,7 @@ fn feed_store(store: &Store, renaming: &Renaming, hasher: &mut Hashing) {
     let Store { records, ideal, ideal_version, view, objects } = store;
     let names = Servers(renaming);
     hasher.write_u64(hash_unordered(records.iter(), |(id, stored), hasher| {
-        let super::world::Stored { record, version, is_old } = stored;
+        let Stored { record, version, is_old } = stored;
         feed(&(id, record, version, is_old), &names, hasher);
     }));
     feed(&(ideal, ideal_version, view, objects), &names, hasher);

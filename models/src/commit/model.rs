@@ -39,7 +39,7 @@ use super::world::{Node, Process, Rewriting, SharedParts, Store, Stored, World, 
 use crate::memo::Steps;
 use crate::part::Part;
 #[cfg(feature = "checker")]
-use crate::symmetry::Renaming;
+use crate::symmetry::{Renaming, names_kept};
 
 /// When the first message of a machine comes, ms.
 pub(super) const EARLY_MS: u64 = 0;
@@ -63,7 +63,7 @@ pub struct Model<V: Guards<Guard>> {
     pub minion: Minion,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
-    /// How servers that are alike can exchange their names.
+    /// How servers that are alike can exchange their names; by itself a model lets nobody.
     #[cfg(feature = "checker")]
     pub(super) renamings: Arc<[Renaming]>,
     pub(super) controller: Arc<Controller<V>>,
@@ -168,7 +168,7 @@ impl<V: Guards<Guard>> Model<V> {
             minion: Minion::Any,
             coverage: None,
             #[cfg(feature = "checker")]
-            renamings: super::images::of(scope).into(),
+            renamings: names_kept(usize::from(scope.servers)).into(),
             controller: Arc::new(controller),
             server: Arc::new(server),
             served: Steps::new(),

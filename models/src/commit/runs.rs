@@ -149,8 +149,8 @@ pub fn model<V: Guards<Guard>>(
 ) -> Model<V> {
     let mut model = Model::new(controller, server, &run.scope);
     model.judged.clone_from(&run.judged);
-    if run.variant != Variant::Verified {
-        model.tell_servers_apart();
+    if run.variant == Variant::Verified {
+        model.take_images();
     }
     model.reduce = manner.reduce;
     model.coverage = manner.coverage.then(|| Arc::new(Coverage::default()));

@@ -25,7 +25,7 @@ impl Names for Processes<'_> {
 }
 
 /// Which processes can exchange their names.
-pub(super) fn of(scope: &Scope) -> Vec<Renaming> {
+fn of(scope: &Scope) -> Vec<Renaming> {
     let kinds: Vec<_> = (0..scope.compactors + scope.cleaners)
         .map(|process| Some(process < scope.compactors))
         .collect();
@@ -33,17 +33,26 @@ pub(super) fn of(scope: &Scope) -> Vec<Renaming> {
 }
 
 impl<F: Fleet> Model<F> {
-    /// Takes no states for one. Only of the verified protocol it is shown that nothing tells them apart
-    /// (`tests/symmetry.rs`); releases of upstream's were seen to.
-    pub(super) fn tell_apart(&mut self) {
-        self.renamings =
-            renamings(&vec![None::<()>; usize::from(self.scope.compactors + self.scope.cleaners)])
-                .into();
+    /// Takes worlds for one that differ in names alone. Only of the verified protocol it is shown that nothing tells them
+    /// apart (`tests/symmetry.rs`); releases of upstream's were seen to.
+    pub(super) fn take_images(&mut self) {
+        self.renamings = of(&self.scope).into();
     }
 
     pub(super) fn feed_image_of(&self, world: &WorldOf<F>, image: usize, hasher: &mut impl Hasher) {
         let renaming = &self.renamings[image];
-        let WorldOf::<F> { store, processes, late, broken, seen, .. } = world;
+        // All fields by name: one that is new must not be forgotten.
+        let WorldOf::<F> {
+            store,
+            processes,
+            late,
+            arrived,
+            operated,
+            faults_left,
+            plans_made,
+            broken,
+            seen,
+        } = world;
         hasher.write_u64(store.images(|store| images_of_store(store, &self.renamings))[image]);
         for process in renaming.in_order(processes) {
             let images = images(process, &self.renamings, |process, image, hasher| {
@@ -55,7 +64,7 @@ impl<F: Fleet> Model<F> {
         for write in late {
             feed(&(write.key, &write.body), &Processes(renaming), hasher);
         }
-        (world.arrived, world.operated, world.faults_left, world.plans_made).hash(hasher);
+        (arrived, operated, faults_left, plans_made).hash(hasher);
         // Neither names a process.
         (broken, seen).hash(hasher);
     }

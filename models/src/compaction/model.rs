@@ -22,7 +22,7 @@ use super::world::{Block, Broken, Process, RoleState, Seen, Store, World, Write}
 use crate::memo::Steps;
 use crate::part::Part;
 #[cfg(feature = "checker")]
-use crate::symmetry::Renaming;
+use crate::symmetry::{Renaming, names_kept};
 
 /// After how long a claim expires, ms. Only its being longer than anything else here matters.
 pub const TIMEOUT_MS: u64 = 1_000_000_000;
@@ -52,7 +52,7 @@ pub struct Model<F: Fleet> {
     pub lenient_dup: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
-    /// How processes that are alike can exchange their names.
+    /// How processes that are alike can exchange their names; by itself a model lets nobody.
     #[cfg(feature = "checker")]
     pub(super) renamings: Arc<[Renaming]>,
     pub(super) compactor: Arc<F::Compactor>,
@@ -158,7 +158,7 @@ impl<F: Fleet> Model<F> {
             lenient_dup: false,
             coverage: None,
             #[cfg(feature = "checker")]
-            renamings: super::images::of(scope).into(),
+            renamings: names_kept(usize::from(scope.compactors + scope.cleaners)).into(),
             compactor: Arc::new(compactor),
             cleaner: Arc::new(cleaner),
             compacted: Steps::new(),

@@ -140,8 +140,8 @@ pub fn execute(run: &Run, manner: &Manner) -> Finished {
 pub fn model<F: Fleet>(fleet: &F, run: &Run, manner: &Manner) -> Model<F> {
     let mut model = Model::new(fleet, &run.scope);
     model.judged.clone_from(&run.judged);
-    if run.variant != Variant::Verified {
-        model.tell_apart();
+    if run.variant == Variant::Verified {
+        model.take_images();
     }
     model.reduce = manner.reduce;
     model.witnesses = run.variant == Variant::Verified;

@@ -24,7 +24,7 @@ impl Names for Servers<'_> {
 
 /// Which servers can exchange their names: those that begin alike, as witnesses ask who did, and that no operator calls by
 /// their name. None where losses are told apart by windows: what is noted for that goes by names.
-pub(super) fn of(scope: &Scope) -> Vec<Renaming> {
+fn of(scope: &Scope) -> Vec<Renaming> {
     let kind = |server: usize| {
         let is_named = scope.operator.contains(&Operation::Decommission(server as u16));
         (scope.losses.is_none() && !is_named).then(|| scope.servers[server])
@@ -33,16 +33,28 @@ pub(super) fn of(scope: &Scope) -> Vec<Renaming> {
 }
 
 impl<F: Fleet> Model<F> {
-    /// Takes no states for one. Only of the verified protocol it is shown that nothing tells them apart
-    /// (`tests/symmetry.rs`); releases of upstream's were seen to.
-    pub(super) fn tell_apart(&mut self) {
-        self.renamings = renamings(&vec![None::<()>; self.scope.servers.len()]).into();
+    /// Takes worlds for one that differ in names alone. Only of the verified protocol it is shown that nothing tells them
+    /// apart (`tests/symmetry.rs`); releases of upstream's were seen to.
+    pub(super) fn take_images(&mut self) {
+        self.renamings = of(&self.scope).into();
     }
 
     pub(super) fn feed_image_of(&self, world: &WorldOf<F>, image: usize, hasher: &mut impl Hasher) {
         let (renamings, renaming) = (&self.renamings, &self.renamings[image]);
-        let WorldOf::<F> { leaders, servers, wire, decisions, left, broken, seen, watch, .. } =
-            world;
+        // All fields by name: one that is new must not be forgotten.
+        let WorldOf::<F> {
+            leaders,
+            servers,
+            wire,
+            decisions,
+            left,
+            operated,
+            needless,
+            own_moves,
+            broken,
+            seen,
+            watch,
+        } = world;
         for leader in leaders {
             let images = images(leader, renamings, |leader, image, hasher| {
                 feed_leader(leader, renamings, image, hasher);
@@ -65,7 +77,7 @@ impl<F: Fleet> Model<F> {
             (leader, renaming.of(server.0.into()), segment).hash(hasher);
             renamed(*basis, renaming).hash(hasher);
         }));
-        (left, world.operated, world.needless, world.own_moves).hash(hasher);
+        (left, operated, needless, own_moves).hash(hasher);
         // A search ends where something is broken, and where losses are watched nobody is renamed.
         (broken, seen, watch).hash(hasher);
     }

@@ -22,7 +22,7 @@ use super::world::{Basis, Broken, Leader, Left, Letter, Mail, Node, Seen, World}
 use crate::memo::Steps;
 use crate::part::Part;
 #[cfg(feature = "checker")]
-use crate::symmetry::Renaming;
+use crate::symmetry::{Renaming, names_kept};
 
 /// Messages on their way between one coordinator and one server, at most. Where one more would be sent, the
 /// state is cut and says so.
@@ -47,7 +47,7 @@ pub struct Model<F: Fleet> {
     pub polls_on: bool,
     /// Counts what occurs, if wanted.
     pub coverage: Option<Arc<Coverage>>,
-    /// How servers that are alike can exchange their names.
+    /// How servers that are alike can exchange their names; by itself a model lets nobody.
     #[cfg(feature = "checker")]
     pub(super) renamings: Arc<[Renaming]>,
     /// Steps of coordinators.
@@ -122,7 +122,7 @@ impl<F: Fleet> Model<F> {
             polls_on: false,
             coverage: None,
             #[cfg(feature = "checker")]
-            renamings: super::images::of(scope).into(),
+            renamings: names_kept(scope.servers.len()).into(),
             led: Steps::new(),
             served: Steps::new(),
             watched: SegmentId(1),

@@ -196,7 +196,7 @@ impl<F: Fleet> Model<F> {
             (Arc::clone(&self.coordinator), Arc::clone(&self.historical));
         Self {
             #[cfg(feature = "checker")]
-            renamings: super::images::of(&scope).into(),
+            renamings: crate::symmetry::names_kept(scope.servers.len()).into(),
             scope: Arc::new(scope),
             judged: self.judged.clone(),
             witnesses: false,

@@ -19,7 +19,7 @@ use foldhash::quality::FixedState;
 use crate::part::Part;
 
 pub use feed::{Names, feed};
-pub use orders::{Renaming, renamings};
+pub use orders::{Renaming, names_kept, renamings};
 
 /// What parts of a state are hashed with.
 pub type Hashing = <FixedState as BuildHasher>::Hasher;

@@ -50,6 +50,12 @@ pub fn renamings<K: PartialEq>(kinds: &[Option<K>]) -> Vec<Renaming> {
     all
 }
 
+/// The one renaming under which so many actors keep their names.
+#[must_use]
+pub fn names_kept(actors: usize) -> Vec<Renaming> {
+    renamings(&vec![None::<()>; actors])
+}
+
 fn extend<K: PartialEq>(kinds: &[Option<K>], to: &mut Vec<u8>, all: &mut Vec<Renaming>) {
     let Some(kind) = kinds.get(to.len()) else {
         all.push(Renaming::new(to.clone()));
@@ -80,6 +86,7 @@ mod tests {
         assert_eq!(to(&[]), [Vec::<u8>::new()]);
         assert_eq!(to(&[Some(0), Some(1), None]), [[0, 1, 2]]);
         assert_eq!(to(&[None, None]), [[0, 1]]);
+        assert_eq!(names_kept(2), renamings(&[None::<u8>, None]));
         assert_eq!(to(&[Some(0), Some(0), Some(1)]), [[0, 1, 2], [1, 0, 2]]);
         let three = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
         assert_eq!(to(&[Some(0), Some(0), Some(0)]), three);
