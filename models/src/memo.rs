@@ -141,13 +141,11 @@ impl<T: Clone + Hash + PartialEq> Shared<T> {
         self.0.get_or_init(|| Arc::new(Parts(places())));
     }
 
-    /// Seals a part that may have changed. An equal one that was come to before takes its place.
-    pub(crate) fn seal(&self, part: &mut Part<T>) {
-        if part.is_sealed() {
-            return;
-        }
-        part.seal();
-        if let Some(parts) = self.0.get() {
+    /// An equal one that was come to before takes the place of a part that may have changed.
+    pub(crate) fn share(&self, part: &mut Part<T>) {
+        if let Some(parts) = self.0.get()
+            && part.is_new()
+        {
             *part = parts.share(part.clone());
         }
     }
@@ -241,7 +239,7 @@ mod tests {
         let sealed = |item: u8| {
             let mut part = Part::new(Vec::new());
             part.change().push(item);
-            shared.seal(&mut part);
+            shared.share(&mut part);
             part
         };
         let unasked = (sealed(1), sealed(1));
@@ -252,7 +250,7 @@ mod tests {
         assert_eq!(*other, [2]);
         // One that was not changed stays where it is.
         let (mut kept, address) = (unasked.0.clone(), unasked.0.address());
-        shared.seal(&mut kept);
+        shared.share(&mut kept);
         assert_eq!(kept.address(), address);
     }
 

@@ -1,32 +1,33 @@
 //! Shared parts of a state that remember their hash: a step changes one or two parts of a world, and only
 //! those are copied and hashed again.
 
+use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use foldhash::quality::FixedState;
 
 /// A shared part. It hashes as the 64-bit digest of its content and compares by content.
-///
-/// After a change the digest is unknown until [`Part::seal`] is called; a part is hashed only when sealed.
-#[derive(Clone, Debug)]
-pub struct Part<T> {
-    content: Arc<Content<T>>,
-    digest: Option<u64>,
-}
+#[derive(Clone)]
+pub struct Part<T>(Arc<Content<T>>);
 
 /// What parts share.
-#[derive(Debug)]
 struct Content<T> {
     value: T,
+    /// The hash of it, once somebody has asked; [`UNASKED`] before.
+    digest: AtomicU64,
     /// The hashes of what it is under each renaming of the actors, once somebody has asked.
     images: OnceLock<Box<[u64]>>,
 }
 
+/// No digest.
+const UNASKED: u64 = 0;
+
 impl<T> Content<T> {
     fn new(value: T) -> Self {
-        Self { value, images: OnceLock::new() }
+        Self { value, digest: AtomicU64::new(UNASKED), images: OnceLock::new() }
     }
 }
 
@@ -37,54 +38,62 @@ impl<T: Clone> Clone for Content<T> {
     }
 }
 
-impl<T: Clone + Hash> Part<T> {
-    /// A sealed part.
+impl<T> Part<T> {
+    /// A part.
     pub fn new(content: T) -> Self {
-        let mut part = Self { content: Arc::new(Content::new(content)), digest: None };
-        part.seal();
-        part
-    }
-
-    /// The digest of a sealed part.
-    pub(crate) fn digest(&self) -> u64 {
-        debug_assert!(self.digest.is_some(), "only a sealed part has a digest");
-        self.digest.unwrap_or(0)
-    }
-
-    /// Whether the digest is known.
-    pub(crate) fn is_sealed(&self) -> bool {
-        self.digest.is_some()
+        Self(Arc::new(Content::new(content)))
     }
 
     /// Where the content lies: parts that share it are equal.
     pub(crate) fn address(&self) -> usize {
-        Arc::as_ptr(&self.content).addr()
+        Arc::as_ptr(&self.0).addr()
     }
 
-    /// The content, to change.
-    pub fn change(&mut self) -> &mut T {
-        self.digest = None;
-        let content = Arc::make_mut(&mut self.content);
-        content.images.take();
-        &mut content.value
+    /// Whether nobody has asked for its digest since it was made or changed.
+    pub(crate) fn is_new(&self) -> bool {
+        self.known_digest() == UNASKED
+    }
+
+    fn known_digest(&self) -> u64 {
+        self.0.digest.load(Ordering::Relaxed)
     }
 
     /// The hashes of what the content is under each renaming, which are counted only once. All who ask must want the
     /// same renamings.
     #[cfg(feature = "checker")]
     pub(crate) fn images(&self, count: impl FnOnce(&T) -> Box<[u64]>) -> &[u64] {
-        self.content.images.get_or_init(|| count(&self.content.value))
-    }
-
-    /// Computes the digest if the content may have changed.
-    pub fn seal(&mut self) {
-        if self.digest.is_none() {
-            self.digest = Some(FixedState::with_seed(0x5357_2e68).hash_one(&self.content.value));
-        }
+        self.0.images.get_or_init(|| count(&self.0.value))
     }
 }
 
-impl<T: Clone + Hash> From<T> for Part<T> {
+impl<T: Hash> Part<T> {
+    /// The hash of the content, which is counted only once. Two threads that count it at a time find the same.
+    pub(crate) fn digest(&self) -> u64 {
+        match self.known_digest() {
+            UNASKED => self.count_digest(),
+            digest => digest,
+        }
+    }
+
+    fn count_digest(&self) -> u64 {
+        let digest = FixedState::with_seed(0x5357_2e68).hash_one(&self.0.value);
+        let digest = if digest == UNASKED { 1 } else { digest };
+        self.0.digest.store(digest, Ordering::Relaxed);
+        digest
+    }
+}
+
+impl<T: Clone> Part<T> {
+    /// The content, to change.
+    pub fn change(&mut self) -> &mut T {
+        let content = Arc::make_mut(&mut self.0);
+        *content.digest.get_mut() = UNASKED;
+        content.images.take();
+        &mut content.value
+    }
+}
+
+impl<T> From<T> for Part<T> {
     fn from(content: T) -> Self {
         Self::new(content)
     }
@@ -94,23 +103,30 @@ impl<T> Deref for Part<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.content.value
+        &self.0.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Part<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.value.fmt(f)
     }
 }
 
 impl<T: PartialEq> PartialEq for Part<T> {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.content, &other.content)
-            || (self.digest == other.digest && self.content.value == other.content.value)
+        let (digest, others) = (self.known_digest(), other.known_digest());
+        Arc::ptr_eq(&self.0, &other.0)
+            || ((digest == others || digest == UNASKED || others == UNASKED)
+                && self.0.value == other.0.value)
     }
 }
 
 impl<T: Eq> Eq for Part<T> {}
 
-impl<T> Hash for Part<T> {
+impl<T: Hash> Hash for Part<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        debug_assert!(self.digest.is_some(), "a part is hashed only when sealed");
-        state.write_u64(self.digest.unwrap_or(0));
+        state.write_u64(self.digest());
     }
 }
 
@@ -122,12 +138,23 @@ mod tests {
     fn a_changed_part_is_another() {
         let mut part = Part::new(vec![1]);
         let old = part.clone();
+        assert_eq!(part.digest(), old.digest());
         part.change().push(2);
-        part.seal();
         assert_ne!(part, old);
-        assert_ne!(part.digest, old.digest);
+        assert_ne!(part.digest(), old.digest());
         assert_eq!(part, Part::new(vec![1, 2]));
-        assert_eq!(part.digest, Part::new(vec![1, 2]).digest);
+        assert_eq!(part.digest(), Part::new(vec![1, 2]).digest());
+    }
+
+    #[test]
+    fn a_part_that_nobody_else_has_is_changed_in_place_and_hashed_anew() {
+        let mut part = Part::new(vec![1]);
+        let (address, digest) = (part.address(), part.digest());
+        assert!(!part.is_new());
+        part.change().push(2);
+        assert!(part.is_new());
+        assert_eq!(part.address(), address);
+        assert_ne!(part.digest(), digest);
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The models' bucket answers as those that the runtime runs on: the suite of `runtime::conformance`.
 
-use std::sync::Arc;
-
 use surehold::Verified;
 use surehold::compaction::object::{Key, Prefix};
 use surehold::compaction::{Effect, Outcome};
@@ -10,6 +8,7 @@ use surehold_models::compaction::fleet::Ours;
 use surehold_models::compaction::model::Model;
 use surehold_models::compaction::scopes;
 use surehold_models::compaction::world::{Block, Store, Write};
+use surehold_models::part::Part;
 
 /// A bucket where the blocks are known, as after a merge, and nothing of them is there.
 fn empty() -> Store {
@@ -20,7 +19,7 @@ fn empty() -> Store {
         Block { chunks: false, index: false, meta: None, deleted: None, ..(**some).clone() };
     let mut store = Store::default();
     for id in BLOCKS {
-        store.blocks.insert(id, Arc::new(nothing.clone()));
+        store.blocks.insert(id, Part::new(nothing.clone()));
     }
     store
 }

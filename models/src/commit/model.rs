@@ -208,7 +208,6 @@ impl<V: Guards<Guard>> Model<V> {
             }
         }
         self.remember(&mut world);
-        world.seal();
         let world = if self.scope.in_step_3 { self.come_to_step_3(world) } else { world };
         self.scope.after.iter().fold(world, |world, action| {
             let next = self.apply(&world, *action, &mut Tale::untold());
@@ -333,7 +332,7 @@ impl<V: Guards<Guard>> Model<V> {
         self.open_last(&mut next, &mut context);
         self.forget_versions(&mut next);
         // What came of it after all as it was is not judged again.
-        self.parts.seal(&mut next);
+        self.parts.share(&mut next);
         self.judge(world, &mut next, matches!(action, Action::Crash(..)));
         self.remember(&mut next);
         (next != *world).then_some(next)
@@ -424,7 +423,6 @@ impl<V: Guards<Guard>> Model<V> {
                 let durable = node.durable.change();
                 durable.incarnation += 1;
                 durable.mode = mode;
-                node.durable.seal();
                 node.role = Some(self.server.recover((*node.durable).clone()).into());
             }
             Action::CrashController(at) => self.crash_controller(world, at, context),
@@ -569,7 +567,6 @@ impl<V: Guards<Guard>> Model<V> {
             let durable = node.durable.change();
             durable.disk = Table::new();
             durable.incarnation = 0;
-            node.durable.seal();
         }
         let view = &mut world.store.change().view;
         let ids: Vec<_> = view.segments.iter().map(|(id, _)| *id).collect();

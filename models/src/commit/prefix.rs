@@ -43,7 +43,6 @@ impl<V: Guards<Guard>> Model<V> {
         let (mut world, lines) = stage.into_parts();
         world.left = self.scope.budget;
         world.broken = None;
-        world.seal();
         Beginning { world, lines, unreached }
     }
 }

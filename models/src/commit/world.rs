@@ -52,13 +52,6 @@ impl World {
     pub fn first_of(&self, partition: PartitionId) -> u64 {
         self.first[usize::from(partition.0)]
     }
-
-    /// Brings the digests of changed parts up to date.
-    pub fn seal(&mut self) {
-        self.store.seal();
-        self.controllers.iter_mut().for_each(Part::seal);
-        self.servers.iter_mut().for_each(Part::seal);
-    }
 }
 
 /// What many worlds have in common. There are few stores and servers that differ, so that nearly all that come of a step
@@ -83,11 +76,10 @@ impl SharedParts {
         self.nodes.remember();
     }
 
-    /// Seals a world. Equal parts that were come to before take the places of changed ones.
-    pub(super) fn seal(&self, world: &mut World) {
-        self.stores.seal(&mut world.store);
-        world.servers.iter_mut().for_each(|node| self.nodes.seal(node));
-        world.seal();
+    /// Equal parts that were come to before take the places of changed ones.
+    pub(super) fn share(&self, world: &mut World) {
+        self.stores.share(&mut world.store);
+        world.servers.iter_mut().for_each(|node| self.nodes.share(node));
     }
 }
 

@@ -159,6 +159,7 @@ mod tests {
     use super::*;
     use crate::compaction::fleet::Ours;
     use crate::compaction::scopes;
+    use crate::part::Part;
 
     /// No guard can be removed to show it: that a meta comes last is the order of the upload itself.
     #[test]
@@ -177,7 +178,7 @@ mod tests {
         ] {
             let samples = surehold::compaction::invariant::Samples::default();
             let block = Block { chunks, index, meta: None, samples, ..uploaded.clone() };
-            world.store.change().blocks.insert(id, Arc::new(block));
+            world.store.change().blocks.insert(id, Part::new(block));
             assert_eq!(model.breaks(&world, Some(0), &write), broken);
         }
     }

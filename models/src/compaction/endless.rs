@@ -90,7 +90,6 @@ mod tests {
         let mut freed = both.clone();
         freed.store.change().markers = surehold::collections::Table::new();
         freed.late.clear();
-        freed.seal();
         assert_eq!(lives(&crashed(&model, &freed, 1)), [1, 0]);
     }
 }

@@ -240,7 +240,7 @@ impl<F: Fleet> Model<F> {
             no_compact: false,
             was_no_compact: false,
         };
-        store.blocks.insert(id, Arc::new(block));
+        store.blocks.insert(id, Part::new(block));
     }
 
     /// The state after an event of the world, or `None` if it cannot happen.
@@ -296,13 +296,12 @@ impl<F: Fleet> Model<F> {
             }
         }
         self.settle(&mut next, tale);
-        next.seal();
         Some(next)
     }
 
     pub(super) fn ripen(&self, world: &mut WorldOf<F>, id: BlockId) {
         if let Some(block) = world.store.change().blocks.get_mut(&id) {
-            let block = Arc::make_mut(block);
+            let block = block.change();
             block.aged = true;
             for mark in [&mut block.global_mark, &mut block.local_mark].into_iter().flatten() {
                 mark.ripe = true;
@@ -331,7 +330,7 @@ impl<F: Fleet> Model<F> {
         let place = self.scope.early.iter().position(|upload| upload.name == name);
         let id = BlockId(place.map_or(0, |place| place as u128 + 1));
         if let Some(block) = world.store.change().blocks.get_mut(&id) {
-            let block = Arc::make_mut(block);
+            let block = block.change();
             block.no_compact = set;
             block.was_no_compact |= set;
         }
@@ -579,7 +578,7 @@ impl<F: Fleet> Model<F> {
             no_compact: false,
             was_no_compact: false,
         };
-        world.store.change().blocks.insert(id, Arc::new(block));
+        world.store.change().blocks.insert(id, Part::new(block));
         Outcome::Merged(Merged::Block { id, index_size_bytes: self.scope.result_bytes })
     }
 

@@ -80,7 +80,6 @@ impl<F: Fleet> Model<F> {
             }
         }
         self.settle(&mut world, &mut Tale::untold());
-        world.seal();
         (world, unreached)
     }
 

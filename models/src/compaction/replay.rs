@@ -202,7 +202,6 @@ impl<F: Fleet> Stage<F> {
     fn bar(&mut self, name: char, set: bool, played: &mut Played) {
         let mut tale = Tale::told();
         self.model.bar(&mut self.world, name, set, &mut tale);
-        self.world.seal();
         played.lines.extend(tale.into_lines());
     }
 

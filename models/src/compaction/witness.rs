@@ -146,7 +146,7 @@ impl<F: Fleet> Model<F> {
 
     /// A plan that lists a late block.
     fn late_plan<'a>(&self, store: &'a Store) -> Option<&'a Plan> {
-        store.plans.values().map(|plan| &**plan).find(|plan| self.lists_late(plan))
+        store.plans.values().map(|plan| &***plan).find(|plan| self.lists_late(plan))
     }
 
     fn lists_late(&self, plan: &Plan) -> bool {

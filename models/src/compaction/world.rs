@@ -40,14 +40,6 @@ pub struct World<W, C> {
     pub seen: Seen,
 }
 
-impl<W: Clone + std::hash::Hash, C: Clone + std::hash::Hash> World<W, C> {
-    /// Brings the digests of changed parts up to date.
-    pub fn seal(&mut self) {
-        self.store.seal();
-        self.processes.iter_mut().for_each(Part::seal);
-    }
-}
-
 /// Things that happened, noted only in scopes whose witnesses ask for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Seen {
@@ -140,9 +132,9 @@ impl Broken {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Store {
     /// Blocks and their marks, complete or not.
-    pub blocks: Table<BlockId, Arc<Block>>,
+    pub blocks: Table<BlockId, Part<Block>>,
     /// Plans.
-    pub plans: Table<PlanKey, Arc<Plan>>,
+    pub plans: Table<PlanKey, Part<Arc<Plan>>>,
     /// Visit markers.
     pub markers: Table<(PlanKey, u32), Visit>,
     /// The visit marker of upstream's cleaner, and whether it has expired.
@@ -249,7 +241,7 @@ impl Store {
 
     /// The plan of this id, wherever it lies.
     pub fn plan(&self, id: PlanId) -> Option<&Arc<Plan>> {
-        self.plans.iter().map(|(_, plan)| plan).find(|plan| plan.id == id)
+        self.plans.iter().map(|(_, plan)| &**plan).find(|plan| plan.id == id)
     }
 
     /// Keys beneath a prefix, ascending.
@@ -307,7 +299,7 @@ impl Store {
             Key::CleanerMarker => {
                 self.cleaner_marker.map(|(marker, _)| Body::CleanerMarker(marker))
             }
-            Key::Plan(key) => self.plans.get(&key).cloned().map(Body::Plan),
+            Key::Plan(key) => self.plans.get(&key).map(|plan| Body::Plan(Arc::clone(plan))),
             Key::Marker(key, p) => {
                 self.markers.get(&(key, p)).map(|visit| Body::Marker(visit.marker))
             }
@@ -318,7 +310,7 @@ impl Store {
     pub fn put(&mut self, write: &Write) {
         match (write.key, &write.body) {
             (Key::Plan(key), Some(Body::Plan(plan))) => {
-                self.plans.insert(key, Arc::clone(plan));
+                self.plans.insert(key, Part::new(Arc::clone(plan)));
             }
             (Key::Plan(key), None) => {
                 self.plans.remove(&key);
@@ -357,7 +349,7 @@ impl Store {
 
     fn delete_in_block(&mut self, id: BlockId, key: Key) {
         let Some(block) = self.blocks.get_mut(&id) else { return };
-        let block = Arc::make_mut(block);
+        let block = block.change();
         match key {
             Key::Chunks(_) => block.chunks = false,
             Key::Index(_) => block.index = false,
@@ -377,7 +369,7 @@ impl Store {
 
     fn put_in_block(&mut self, id: BlockId, key: Key, body: &Body) {
         let Some(block) = self.blocks.get_mut(&id) else { return };
-        let block = Arc::make_mut(block);
+        let block = block.change();
         match (key, body) {
             (Key::Chunks(_), Body::Data) => block.chunks = true,
             (Key::Index(_), Body::Data) => block.index = true,

@@ -152,7 +152,6 @@ impl<F: Fleet> Model<F> {
         for server in self.scope.ids() {
             self.renew(&mut world, 0, server, &mut tale);
         }
-        world.seal();
         world
     }
 
@@ -293,7 +292,6 @@ impl<F: Fleet> Model<F> {
         }
         self.settle(&mut next);
         self.watch_moot(&mut next);
-        next.seal();
         Some(next)
     }
 

@@ -40,14 +40,6 @@ pub struct World<C> {
     pub watch: Watch,
 }
 
-impl<C: Clone + std::hash::Hash> World<C> {
-    /// Brings the digests of changed parts up to date.
-    pub fn seal(&mut self) {
-        self.leaders.iter_mut().for_each(Part::seal);
-        self.servers.iter_mut().for_each(Part::seal);
-    }
-}
-
 /// Things that happened, noted only in scopes whose witnesses ask for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Seen {
