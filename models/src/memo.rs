@@ -5,17 +5,21 @@
 //! state and an equal event, never by a fingerprint, so nothing is taken for another. And a state that was come to before
 //! is shared, which keeps what lies in the frontier small.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use foldhash::fast::FixedState;
 use surehold::{Issued, Machine};
 
 use crate::part::Part;
 
-/// How many steps, and how many states, are remembered. A later one takes the place of an earlier one.
-const PLACES: usize = 1 << 14;
+/// How many steps, and how many states, are remembered at most.
+const MOST: usize = SHELVES << 10;
+
+/// What is remembered lies on so many shelves, which are put up as they come to be used.
+const SHELVES: usize = 1 << 8;
 
 /// A step that was taken, and what a world makes of it beside.
 pub(crate) struct Taken<M: Machine, X> {
@@ -36,14 +40,36 @@ type Outcome<M, X> = Result<Arc<Taken<M, X>>, <M as Machine>::Refusal>;
 /// somebody says so.
 pub(crate) struct Steps<M: Machine, X = ()>(OnceLock<Arc<Places<M, X>>>);
 
-/// What is remembered, each in the place that its hash says.
+/// What is remembered.
 struct Places<M: Machine, X> {
-    steps: Vec<Mutex<Option<Known<M, X>>>>,
+    steps: Shelves<Known<M, X>>,
     states: Parts<M::State>,
 }
 
-/// Parts that were come to, each in the place that its digest says.
-struct Parts<T>(Vec<Mutex<Option<Part<T>>>>);
+/// Steps, each in the place that its hash says; a later one takes the place of an earlier one.
+struct Shelves<T>(Vec<OnceLock<Box<[Place<T>]>>>);
+
+/// A place.
+type Place<T> = Mutex<Option<Box<T>>>;
+
+impl<T> Shelves<T> {
+    #[cfg(any(feature = "checker", test))]
+    fn new() -> Self {
+        Self((0..SHELVES).map(|_| OnceLock::new()).collect())
+    }
+
+    /// The place that a hash says.
+    fn at(&self, hash: u64) -> MutexGuard<'_, Option<Box<T>>> {
+        let place = hash as usize % MOST;
+        let shelf = self.0[place % SHELVES]
+            .get_or_init(|| (0..MOST / SHELVES).map(|_| Mutex::new(None)).collect());
+        shelf[place / SHELVES].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Parts that were come to, by their digests. They all stay until a shelf is full, which is then cleared: a part that gave
+/// its place to another one would come again as a new one, and with it all of its steps.
+struct Parts<T>(Vec<Mutex<HashMap<u64, Part<T>, FixedState>>>);
 
 /// Parts of worlds that are shared with equal ones that were come to before. Nothing is before somebody says so, as with
 /// steps.
@@ -65,7 +91,8 @@ impl<M: Machine<Event: Eq + Hash>, X> Steps<M, X> {
     /// From now on steps are remembered.
     #[cfg(any(feature = "checker", test))]
     pub(crate) fn remember(&self) {
-        self.0.get_or_init(|| Arc::new(Places { steps: places(), states: Parts(places()) }));
+        let places = || Places { steps: Shelves::new(), states: Parts::new() };
+        self.0.get_or_init(|| Arc::new(places()));
     }
 
     /// What comes of an event, and what `change` makes of the states before and after. Both must be functions of their
@@ -100,32 +127,41 @@ impl<M: Machine<Event: Eq + Hash>, X> Places<M, X> {
         step: impl FnOnce(M::Event) -> Outcome<M, X>,
     ) -> Outcome<M, X> {
         let hash = FixedState::with_seed(0).hash_one((state.address(), &event));
-        let place = || {
-            let place = &self.steps[hash as usize % PLACES];
-            place.lock().unwrap_or_else(PoisonError::into_inner)
+        let is_it = |known: &&Box<Known<M, X>>| {
+            known.state.address() == state.address() && known.event == event
         };
-        let is_it =
-            |known: &&Known<M, X>| known.state.address() == state.address() && known.event == event;
-        if let Some(known) = place().as_ref().filter(is_it) {
+        if let Some(known) = self.steps.at(hash).as_ref().filter(is_it) {
             return known.outcome.clone();
         }
         let outcome = step(event.clone());
         let known = Known { state: state.clone(), event, outcome: outcome.clone() };
         // Dropped when the place is free again.
-        let _old = place().replace(known);
+        let _old = self.steps.at(hash).replace(Box::new(known));
         outcome
     }
 }
 
 impl<T: Clone + Hash + PartialEq> Parts<T> {
+    #[cfg(any(feature = "checker", test))]
+    fn new() -> Self {
+        Self((0..SHELVES).map(|_| Mutex::default()).collect())
+    }
+
     /// The part itself, or an equal one that was come to before.
     fn share(&self, part: Part<T>) -> Part<T> {
-        let place = &self.0[part.digest() as usize % PLACES];
-        let mut known = place.lock().unwrap_or_else(PoisonError::into_inner);
-        match known.as_ref().filter(|known| **known == part) {
-            Some(known) => known.clone(),
-            None => known.insert(part).clone(),
+        let digest = part.digest();
+        let shelf = &self.0[(digest >> 32) as usize % SHELVES];
+        let mut shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = shelf.get(&digest).filter(|known| **known == part) {
+            return known.clone();
         }
+        let is_full = shelf.len() >= MOST / SHELVES;
+        let old = if is_full { std::mem::take(&mut *shelf) } else { HashMap::default() };
+        shelf.insert(digest, part.clone());
+        // What was there is dropped when the shelf is free again.
+        drop(shelf);
+        drop(old);
+        part
     }
 }
 
@@ -138,7 +174,7 @@ impl<T: Clone + Hash + PartialEq> Shared<T> {
     /// From now on parts are shared.
     #[cfg(any(feature = "checker", test))]
     pub(crate) fn remember(&self) {
-        self.0.get_or_init(|| Arc::new(Parts(places())));
+        self.0.get_or_init(|| Arc::new(Parts::new()));
     }
 
     /// An equal one that was come to before takes the place of a part that may have changed.
@@ -161,11 +197,6 @@ impl<T> fmt::Debug for Shared<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").field("is_remembered", &self.0.get().is_some()).finish()
     }
-}
-
-#[cfg(any(feature = "checker", test))]
-fn places<T>() -> Vec<Mutex<Option<T>>> {
-    (0..PLACES).map(|_| Mutex::new(None)).collect()
 }
 
 impl<M: Machine, X> Clone for Steps<M, X> {

@@ -17,6 +17,7 @@ impl<V: Guards<Guard>> stateright::Model for Model<V> {
     type Action = Action;
 
     fn init_states(&self) -> Vec<World> {
+        self.led.remember();
         self.served.remember();
         self.parts.remember();
         vec![self.start()]

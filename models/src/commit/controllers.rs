@@ -1,5 +1,6 @@
 //! Controllers of the model: what they are told, and how their effects are carried out.
 
+use surehold::Issued;
 use surehold::collections::Table;
 use surehold::commit::controller;
 use surehold::commit::controller::state::Owed;
@@ -13,10 +14,10 @@ use surehold::commit::{
     ControllerEffect, ControllerEvent, Guard, ServerEffect, ServerEvent, completion,
 };
 use surehold::guard::Guards;
-use surehold::{Issued, Machine};
 
 use super::model::{Context, Fate, Model, OLD_MS};
 use super::world::{Pending, Store, Stored, World};
+use crate::part::Part;
 
 impl<V: Guards<Guard>> Model<V> {
     /// A controller is told something: the numbers of what it asks for. `None` if it refuses.
@@ -29,7 +30,7 @@ impl<V: Guards<Guard>> Model<V> {
     ) -> Option<Vec<u16>> {
         let role = &world.controllers[usize::from(at)].role;
         let told = self.coverage.as_ref().map(|_| event.clone());
-        let step = match self.controller.step(role, event) {
+        let step = match self.led.take(&self.controller, role, event, |_, _| ()) {
             Ok(step) => step,
             Err(refusal) => {
                 self.note_refusal(refusal);
@@ -45,9 +46,9 @@ impl<V: Guards<Guard>> Model<V> {
         }
         self.note_guards(&step.decided_by);
         context.tale.decides(&step.decided_by);
-        world.controllers[usize::from(at)].change().role = step.state.into();
+        world.controllers[usize::from(at)].change().role = step.state.clone();
         let mut asked = Vec::new();
-        for issued in step.effects {
+        for issued in &step.effects {
             match issued.effect {
                 ControllerEffect::Answer(caller, answer) => {
                     self.answer(world, caller, answer, context);
@@ -61,7 +62,7 @@ impl<V: Guards<Guard>> Model<V> {
                 _ => {
                     asked.push(issued.id.number);
                     let process = world.controllers[usize::from(at)].change();
-                    process.pending.push(Pending { issued, at: None });
+                    process.pending.push(Pending { issued: issued.clone(), at: None });
                     process.pending.sort_by_key(|pending| pending.issued.id.number);
                 }
             }
@@ -153,13 +154,14 @@ impl<V: Guards<Guard>> Model<V> {
     fn is_written_back(
         &self,
         world: &World,
-        role: &controller::State,
+        role: &Part<controller::State>,
         issued: &Issued<ControllerEffect>,
         is_task: bool,
     ) -> bool {
         let Some(outcome) = self.read(world, &issued.effect, is_task) else { return false };
         let id = issued.id;
-        let Ok(step) = self.controller.step(role, ControllerEvent::Outcome { id, outcome }) else {
+        let event = ControllerEvent::Outcome { id, outcome };
+        let Ok(step) = self.led.take(&self.controller, role, event, |_, _| ()) else {
             return false;
         };
         let is_age = |next: &Issued<ControllerEffect>| {

@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use serde::Serialize;
 use surehold::commit::Guard;
 use surehold::guard::Guards;
 
@@ -53,27 +54,60 @@ impl<V: Guards<Guard>> Model<V> {
             left,
             broken,
         } = world;
-        hasher.write_u64(images_of(store, renamings, feed_store)[image]);
+        hasher.write_u64(self.images_of(store, feed_store)[image]);
         for process in controllers {
-            hasher.write_u64(images_of(process, renamings, feed_controller)[image]);
+            let feed =
+                |process: &_, image, hasher: &mut _| self.feed_controller(process, image, hasher);
+            hasher.write_u64(images(process, renamings, feed)[image]);
         }
         for node in renaming.in_order(servers) {
-            hasher.write_u64(images_of(node, renamings, feed_node)[image]);
+            let feed = |node: &_, image, hasher: &mut _| self.feed_node(node, image, hasher);
+            hasher.write_u64(images(node, renamings, feed)[image]);
         }
         (leader, mode, first, committed, left).hash(hasher);
-        feed_rewriting(rewriting.as_ref(), renaming, hasher);
+        feed_rewriting(rewriting.as_deref(), renaming, hasher);
         feed(adrift, &Servers(renaming), hasher);
         // A search ends where something is broken.
         broken.hash(hasher);
     }
+
+    fn feed_controller(&self, process: &Process, image: usize, hasher: &mut Hashing) {
+        let renaming = &self.renamings[image];
+        let Process { role, pending } = process;
+        hasher.write_u64(self.images_of(role, feed_named)[image]);
+        hasher.write_usize(pending.len());
+        for Pending { issued, at } in pending {
+            feed(issued, &Servers(renaming), hasher);
+            at.map(|server| renaming.of(server.into())).hash(hasher);
+        }
+    }
+
+    fn feed_node(&self, node: &Node, image: usize, hasher: &mut Hashing) {
+        let renaming = &self.renamings[image];
+        let Node { role, durable, is_dead, pending } = node;
+        role.as_ref().map(|role| self.images_of(role, feed_named)[image]).hash(hasher);
+        hasher.write_u64(self.images_of(durable, feed_named)[image]);
+        (is_dead, pending.len()).hash(hasher);
+        for Pending { issued, at } in pending {
+            feed(issued, &Servers(renaming), hasher);
+            // A controller.
+            at.hash(hasher);
+        }
+    }
+
+    fn images_of<'a, T>(
+        &self,
+        part: &'a Part<T>,
+        feed: fn(&T, &Renaming, &mut Hashing),
+    ) -> &'a [u64] {
+        images(part, &self.renamings, |part, image, hasher| {
+            feed(part, &self.renamings[image], hasher);
+        })
+    }
 }
 
-fn images_of<'a, T: Clone + Hash>(
-    part: &'a Part<T>,
-    renamings: &[Renaming],
-    feed: fn(&T, &Renaming, &mut Hashing),
-) -> &'a [u64] {
-    images(part, renamings, |part, image, hasher| feed(part, &renamings[image], hasher))
+fn feed_named<T: Serialize>(value: &T, renaming: &Renaming, hasher: &mut Hashing) {
+    feed(value, &Servers(renaming), hasher);
 }
 
 /// A minion is no server; what it replaces may have been built by one.
@@ -93,26 +127,4 @@ fn feed_store(store: &Store, renaming: &Renaming, hasher: &mut Hashing) {
         feed(&(id, record, version, is_old), &names, hasher);
     }));
     feed(&(ideal, ideal_version, view, objects), &names, hasher);
-}
-
-fn feed_controller(process: &Process, renaming: &Renaming, hasher: &mut Hashing) {
-    let Process { role, pending } = process;
-    feed(&**role, &Servers(renaming), hasher);
-    hasher.write_usize(pending.len());
-    for Pending { issued, at } in pending {
-        feed(issued, &Servers(renaming), hasher);
-        at.map(|server| renaming.of(server.into())).hash(hasher);
-    }
-}
-
-fn feed_node(node: &Node, renaming: &Renaming, hasher: &mut Hashing) {
-    let Node { role, durable, is_dead, pending } = node;
-    let names = Servers(renaming);
-    feed(&(role.as_deref(), &**durable), &names, hasher);
-    (is_dead, pending.len()).hash(hasher);
-    for Pending { issued, at } in pending {
-        feed(issued, &names, hasher);
-        // A controller.
-        at.hash(hasher);
-    }
 }

@@ -68,6 +68,8 @@ pub struct Model<V: Guards<Guard>> {
     pub(super) renamings: Arc<[Renaming]>,
     pub(super) controller: Arc<Controller<V>>,
     pub(super) server: Arc<Server<V>>,
+    /// Steps of controllers.
+    pub(super) led: Steps<Controller<V>>,
     /// Steps of servers.
     pub(super) served: Steps<Server<V>>,
     /// What worlds share.
@@ -171,6 +173,7 @@ impl<V: Guards<Guard>> Model<V> {
             renamings: names_kept(usize::from(scope.servers)).into(),
             controller: Arc::new(controller),
             server: Arc::new(server),
+            led: Steps::new(),
             served: Steps::new(),
             parts: SharedParts::new(),
         }
@@ -532,7 +535,8 @@ impl<V: Guards<Guard>> Model<V> {
         };
         let copy = Sealed { crc, ..old };
         let version = stored.version;
-        world.rewriting = Some(Rewriting { segment, copy, object, record, version, is_put: false });
+        let upload = Rewriting { segment, copy, object, record, version, is_put: false };
+        world.rewriting = Some(upload.into());
         Some(())
     }
 
@@ -541,10 +545,10 @@ impl<V: Guards<Guard>> Model<V> {
         let upload = world.rewriting.take()?;
         if !upload.is_put {
             world.store.change().objects.insert(upload.object, upload.copy.clone());
-            world.rewriting = Some(Rewriting { is_put: true, ..upload });
+            world.rewriting = Some(Rewriting { is_put: true, ..*upload }.into());
             return Some(());
         }
-        let Rewriting { segment, record, version, .. } = upload;
+        let Rewriting { segment, record, version, .. } = *upload;
         let effect = ControllerEffect::WriteRecord(segment, record, Expected::Version(version));
         let outcome = self.write(world, effect, context)?;
         if let Some(coverage) = &self.coverage {

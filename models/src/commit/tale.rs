@@ -248,7 +248,7 @@ fn event(world: &World, action: Action) -> (String, String) {
             ("minion".into(), format!("begins to replace {}", name(segment)))
         }
         Action::Minion => {
-            ("minion".into(), world.rewriting.as_ref().map_or_else(String::new, minion))
+            ("minion".into(), world.rewriting.as_deref().map_or_else(String::new, minion))
         }
         Action::CrashMinion => ("minion".into(), "crashes".into()),
         Action::Land(at) => {

@@ -3,8 +3,6 @@
 //! The world decides nothing about the protocol. It carries out effects, says what came of them, and takes replicas
 //! from what they are to what the ideal state says.
 
-use std::sync::Arc;
-
 use surehold::Issued;
 use surehold::collections::Table;
 use surehold::commit::completion::Mode;
@@ -36,8 +34,8 @@ pub struct World {
     /// The highest offset of each partition that was ever committed; counted only where retention may delete the record
     /// that says it.
     pub committed: Vec<u64>,
-    /// What a minion is about.
-    pub rewriting: Option<Rewriting>,
+    /// What a minion is about; most worlds have none, and a world is moved more often than it is looked into.
+    pub rewriting: Option<Box<Rewriting>>,
     /// Writes that their writer has given up, and which may still land.
     pub adrift: Vec<ControllerEffect>,
     /// What may still happen.
@@ -54,31 +52,33 @@ impl World {
     }
 }
 
-/// What many worlds have in common. There are few stores and servers that differ, so that nearly all that come of a step
-/// were come to before. Controllers are not among it: there are too many of them, and it costs more to find an equal one
-/// than sharing saves.
+/// What many worlds have in common. There are few parts that differ, so that nearly all that come of a step were come to
+/// before.
 #[derive(Clone, Debug)]
 pub(super) struct SharedParts {
     stores: Shared<Store>,
+    controllers: Shared<Process>,
     nodes: Shared<Node>,
 }
 
 impl SharedParts {
     /// Nothing is shared.
     pub(super) fn new() -> Self {
-        Self { stores: Shared::new(), nodes: Shared::new() }
+        Self { stores: Shared::new(), controllers: Shared::new(), nodes: Shared::new() }
     }
 
     /// From now on parts are shared.
     #[cfg(feature = "checker")]
     pub(super) fn remember(&self) {
         self.stores.remember();
+        self.controllers.remember();
         self.nodes.remember();
     }
 
     /// Equal parts that were come to before take the places of changed ones.
     pub(super) fn share(&self, world: &mut World) {
         self.stores.share(&mut world.store);
+        world.controllers.iter_mut().for_each(|process| self.controllers.share(process));
         world.servers.iter_mut().for_each(|node| self.nodes.share(node));
     }
 }
@@ -139,7 +139,7 @@ impl World {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
     /// Its role's state.
-    pub role: Arc<controller::State>,
+    pub role: Part<controller::State>,
     /// Effects that have no outcome yet.
     pub pending: Vec<Pending<ControllerEffect>>,
 }

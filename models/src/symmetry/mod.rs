@@ -40,7 +40,7 @@ pub fn hash_unordered<T>(items: impl Iterator<Item = T>, feed: impl Fn(T, &mut H
 }
 
 /// The hashes of a part under each renaming. Of what it is fed with under one, a part of the part is another such hash.
-pub(crate) fn images<'a, T: Clone + Hash>(
+pub(crate) fn images<'a, T>(
     part: &'a Part<T>,
     renamings: &[Renaming],
     feed: impl Fn(&T, usize, &mut Hashing),
