@@ -174,7 +174,7 @@ pub fn documented() -> Vec<SharedRun> {
     protocols().iter().flat_map(of).collect()
 }
 
-/// Whether a run asks of nothing but recoverability, of which stateright knows nothing.
+/// Whether a run asks of nothing but recoverability, or endless rounds, of which stateright knows nothing.
 pub fn asks_only_recovery(run: &dyn AnyRun) -> bool {
-    run.judged() == ["recoverable"]
+    matches!(run.judged()[..], ["recoverable" | "no-endless-round"])
 }

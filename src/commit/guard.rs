@@ -78,13 +78,15 @@ pub enum Guard {
     RetainCompleted,
     /// `reset-consuming`
     ResetConsuming,
+    /// `reset-beside-online`
+    ResetBesideOnline,
     /// `own-checksum`
     OwnChecksum,
 }
 
 impl Guard {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 38] = [
         Self::NoCleanUp,
         Self::CreateIfAbsent,
         Self::ListedOnly,
@@ -121,6 +123,7 @@ impl Guard {
         Self::BuildUnheard,
         Self::RetainCompleted,
         Self::ResetConsuming,
+        Self::ResetBesideOnline,
         Self::OwnChecksum,
     ];
 
@@ -164,6 +167,7 @@ impl Guard {
             Self::BuildUnheard => "build-unheard",
             Self::RetainCompleted => "retain-completed",
             Self::ResetConsuming => "reset-consuming",
+            Self::ResetBesideOnline => "reset-beside-online",
             Self::OwnChecksum => "own-checksum",
         }
     }
@@ -278,6 +282,9 @@ impl Guard {
             Self::ResetConsuming => {
                 "A segment that is to be consumed and in error on all its replicas is reset: nobody else knows that they stopped."
             }
+            Self::ResetBesideOnline => {
+                "A replica of a committing segment is reset only beside one that is online: while the others still wait, one after the other would be reset for ever, as no repair finds all of them in error."
+            }
             Self::OwnChecksum => {
                 "The upload retry sets an object together with its checksum, whoever built the copy that the record knew before."
             }
@@ -348,6 +355,7 @@ impl Guard {
             Self::BuildUnheard => &["C3", "#17885"],
             Self::RetainCompleted => &["C9", "#2891"],
             Self::ResetConsuming => &["C13", "#16904"],
+            Self::ResetBesideOnline => &["N9"],
             Self::OwnChecksum => &["C18", "#14506"],
         }
     }

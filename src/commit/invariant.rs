@@ -43,13 +43,15 @@ pub enum Property {
     PermitsOfBuilds,
     /// I10, I11: nothing is gone for ever.
     Served,
-    /// I10, I11: all comes to rest.
+    /// I10, I11: all can come to rest.
     Recoverable,
+    /// I10, I11: all that is fair comes to rest.
+    NoEndlessRound,
 }
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::OneHead,
         Self::Chain,
         Self::WholeRows,
@@ -66,12 +68,13 @@ impl Property {
         Self::PermitsOfBuilds,
         Self::Served,
         Self::Recoverable,
+        Self::NoEndlessRound,
     ];
 
     /// Whether a single state tells that it is broken.
     #[must_use]
     pub fn is_safety(self) -> bool {
-        !matches!(self, Self::Served | Self::Recoverable)
+        !matches!(self, Self::Served | Self::Recoverable | Self::NoEndlessRound)
     }
 
     /// Kebab-case name.
@@ -94,6 +97,7 @@ impl Property {
             Self::PermitsOfBuilds => "permits-of-builds",
             Self::Served => "served",
             Self::Recoverable => "recoverable",
+            Self::NoEndlessRound => "no-endless-round",
         }
     }
 
@@ -146,6 +150,9 @@ impl Property {
             }
             Self::Recoverable => {
                 "I10, I11: from every reachable state, without another fault, a state can be reached in which everything is done, stored and served by all, and the next segment is consumed."
+            }
+            Self::NoEndlessRound => {
+                "I10, I11: no run without another fault, in which everybody who could go on all the time does so in the end, goes on for ever without coming to such a state."
             }
         }
     }

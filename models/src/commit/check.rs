@@ -61,7 +61,7 @@ fn safety<V: Guards<Guard>>(property: Property) -> Option<Named<Model<V>>> {
         Property::FilledInOrder => unbroken!(Property::FilledInOrder),
         Property::OwnFailure => unbroken!(Property::OwnFailure),
         Property::PermitsOfBuilds => unbroken!(Property::PermitsOfBuilds),
-        Property::Served | Property::Recoverable => None,
+        Property::Served | Property::Recoverable | Property::NoEndlessRound => None,
     }
 }
 

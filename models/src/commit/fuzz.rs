@@ -236,6 +236,7 @@ fn world_of(data: &[u8]) -> Scope {
         is_prompt: false,
         strays: is_set(data, 4, 3) && !is_set(data, 6, 3),
         repairs_offline: is_set(data, 4, 6),
+        asks_rounds: false,
         begun: &[],
         resets: false,
         in_step_3: false,

@@ -12,7 +12,7 @@ use super::world::{Stored, World, mask};
 impl<V: Guards<Guard>> Model<V> {
     /// The goal that is judged, if one is.
     pub fn goal_of(&self, world: &World) -> Option<bool> {
-        if self.judges(Property::Recoverable) {
+        if self.judges(Property::Recoverable) || self.judges(Property::NoEndlessRound) {
             Some(self.is_settled(world))
         } else if self.judges(Property::Served) {
             Some(is_served(world))

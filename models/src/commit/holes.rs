@@ -69,7 +69,7 @@ const fn hole(name: &'static str, finding: Finding, says: &'static str) -> Hole 
 }
 
 /// All of them, by name.
-pub const HOLES: [Hole; 24] = [
+pub const HOLES: [Hole; 25] = [
     hole(
         "R1",
         Confirmed("sane-slow", "listed-has-record"),
@@ -217,5 +217,12 @@ pub const HOLES: [Hole; 24] = [
         "A replica cannot read its record on its way to CONSUMING and is in error; the other one gives up. As not all \
          are in error, and nothing is committed, no rule fits, and nobody consumes the partition any more. *Our reading*: \
          that the transition throws, without a message that it has stopped.",
+    ),
+    hole(
+        "N9",
+        Told("n9-repairs-in-turn.json"),
+        "Repairs that begin while one of two replicas of a committing segment still waits reset the other one, in turn, \
+         for ever: none finds both in error, and nobody reads the segment again. It takes a repair that comes before the \
+         patience of a replica is over; upstream's defaults are an hour between two runs and ten minutes of patience.",
     ),
 ];

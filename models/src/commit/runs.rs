@@ -175,7 +175,9 @@ fn explore_roles<V: Guards<Guard>>(
     model.minion = minion_of(&run.variant);
     match manner.engine {
         Engine::Own => {
-            let report = explore::explore(&model, &manner.options);
+            let mut options = manner.options.clone();
+            options.rounds |= model.judges(Property::NoEndlessRound);
+            let report = explore::explore(&model, &options);
             let mut finished = runs::summary(run, manner, &report);
             finished.coverage = model.coverage.as_ref().map(|c| c.table()).unwrap_or_default();
             let is_lost = finished.property.as_deref() == Some(explore::RECOVERABLE)

@@ -496,6 +496,7 @@ fn scope_of(world: &World, steps: &[Scene]) -> Result<Scope, Unreadable> {
         strays: false,
         repairs_offline: false,
         resets: false,
+        asks_rounds: false,
         begun: &[],
         in_step_3: false,
         after: &[],

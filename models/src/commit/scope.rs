@@ -67,6 +67,8 @@ pub struct Scope {
     pub repairs_offline: bool,
     /// Whether the segment after one that ends behind the stream begins at the stream's end.
     pub resets: bool,
+    /// Whether it is asked for endless rounds where all is asked. That wants every edge, and states that are told apart.
+    pub asks_rounds: bool,
     /// What has happened before it begins: moves as in a scenario. They cost nothing of what may happen.
     pub begun: &'static [&'static str],
     /// Whether all commits of the first segments have come to step 3 at the beginning, and nobody has read for it.
@@ -246,6 +248,7 @@ impl Scope {
             Goal::Served => Property::Served,
             Goal::Settled => Property::Recoverable,
         }));
+        all.extend(self.asks_rounds.then_some(Property::NoEndlessRound));
         all
     }
 

@@ -62,6 +62,7 @@ fn base(name: &'static str, question: &'static str, budget: Budget) -> Scope {
         permits: None,
         consumption: None,
         is_prompt: false,
+        asks_rounds: false,
         strays: false,
         repairs_offline: false,
         resets: false,
@@ -271,6 +272,7 @@ fn ours() -> Vec<Scope> {
         },
         Scope {
             begun: PART_KEPT,
+            asks_rounds: true,
             ..base(
                 "part-kept",
                 "One replica has the first row of a range, the other loses all, and the stream forgets that row (R9).",

@@ -115,17 +115,17 @@ pub fn mutants() -> Vec<Mutant> {
         AnyStatus, AskAgain, BatchApart, BuildUnheard, ConsumerPermitBack, CreateIfAbsent,
         CutAtEnd, DoneAgain, EndFromMetadata, EndGivenUp, GapByAll, InOrder, KeepEnd, KeepMemory,
         ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp, ObjectBeforeDone, OneHead,
-        OwnChecksum, OwnObject, OwnRows, PermitBack, ReadAgain, Rebuild, Reingest, ResetConsuming,
-        ResetErrorOnly, ResetErrors, RetainCompleted, RetryCommitting, RetryCompares,
-        UploadedIsDone, WholeRange, WinnerOnly,
+        OwnChecksum, OwnObject, OwnRows, PermitBack, ReadAgain, Rebuild, Reingest,
+        ResetBesideOnline, ResetConsuming, ResetErrorOnly, ResetErrors, RetainCompleted,
+        RetryCommitting, RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
     };
     use Property::{
-        Chain, CopyKept, EndBeforeOnline, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd,
-        OneHead as OneHeadKept, OwnFailure, PermitsOfBuilds, Recoverable, RightObject, Served,
-        TrueLoss, WholeRows,
+        Chain, CopyKept, EndBeforeOnline, FilledInOrder, ListedHasRecord, NoEndlessRound,
+        NoLostUpdate, OneEnd, OneHead as OneHeadKept, OwnFailure, PermitsOfBuilds, Recoverable,
+        RightObject, Served, TrueLoss, WholeRows,
     };
     type Row = (&'static [&'static str], &'static [Guard], &'static str, Property);
-    let noticed: [Row; 47] = [
+    let noticed: [Row; 48] = [
         (&["#14920"], &[Reingest], "server-crash", Recoverable),
         (&["R6"], &[OwnObject], "slow", RightObject),
         (&["R6"], &[OwnObject], "blocking-leader", RightObject),
@@ -144,6 +144,7 @@ pub fn mutants() -> Vec<Mutant> {
         (&["R9"], &[GapByAll], "expiry", TrueLoss),
         (&["R9"], &[GapByAll], "part-kept", TrueLoss),
         (&["R9"], &[OwnRows], "part-kept", Recoverable),
+        (&["N9"], &[ResetBesideOnline], "part-kept", NoEndlessRound),
         (&["R10"], &[KeepMemory], "failed-early", CopyKept),
         (&["N3"], &[CreateIfAbsent], "three", NoLostUpdate),
         (&["N3"], &[CreateIfAbsent], "three", EndBeforeOnline),

@@ -91,6 +91,13 @@ impl<V: Guards<Guard>> Turn<'_, V> {
         if record.status == Status::Committing && everywhere {
             return self.reingest(id, found, ideal, &errors, pick, acts);
         }
+        // Whoever still waits for a copy either finds one, and shows it, or is in error as well by and by.
+        let is_online = || shown.values().any(|is| *is == ReplicaState::Online);
+        if record.status == Status::Committing
+            && !self.judge.demands(Guard::ResetBesideOnline, is_online())
+        {
+            return;
+        }
         // While some replicas still consume, those in error wait for the commit (C13).
         let is_open = record.status == Status::InProgress;
         let guard = if is_open { Guard::ResetConsuming } else { Guard::ResetErrors };
