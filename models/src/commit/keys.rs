@@ -38,8 +38,8 @@ use Guard::{
     AnyStatus, BuildUnheard, CreateIfAbsent, CutAtEnd, DoneAgain, EndFromMetadata, EndGivenUp,
     InOrder, KeepEnd, KeepMemory, ListedOnly, LocalFirst, MatchRange, NoAgeRefusal, NoCleanUp,
     ObjectBeforeDone, OneHead, OwnChecksum, OwnObject, PermitBack, ReadAgain, Rebuild,
-    ResetConsuming, ResetErrorOnly, RetainCompleted, RetryCommitting, RetryCompares,
-    UploadedIsDone, WholeRange, WinnerOnly,
+    ResetBesideOnline, ResetConsuming, ResetErrorOnly, RetainCompleted, RetryCommitting,
+    RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
 };
 use Property::{
     Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd, OneHead as OneHeadKept,
@@ -57,7 +57,7 @@ pub const KEYS: [Key; 30] = [
     ),
     key(
         "C3",
-        &[BuildUnheard, KeepMemory],
+        &[BuildUnheard, KeepMemory, ResetBesideOnline],
         "reply-lost",
         CopyKept,
         "A replica whose commit start was not answered waits for a copy until it is in error, with all rows in memory.",
@@ -127,7 +127,7 @@ pub const KEYS: [Key; 30] = [
     ),
     key(
         "C20",
-        &[CutAtEnd, KeepMemory],
+        &[CutAtEnd, KeepMemory, ResetBesideOnline],
         "crash-early",
         CopyKept,
         "The committer crashes, and the replica past the end has all rows and may not build them.",
@@ -190,14 +190,14 @@ pub const KEYS: [Key; 30] = [
     ),
     key(
         "R10",
-        &[ResetErrorOnly, KeepMemory],
+        &[ResetErrorOnly, KeepMemory, ResetBesideOnline],
         "slow-lost",
         CopyKept,
         "A healthy replica with the only copy in memory is reset with one in error.",
     ),
     key(
         "R11",
-        &[CutAtEnd, KeepMemory],
+        &[CutAtEnd, KeepMemory, ResetBesideOnline],
         "crash-early",
         CopyKept,
         "Replicas stop at different offsets, and one past the end cannot build.",
