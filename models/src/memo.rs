@@ -267,20 +267,21 @@ mod tests {
     #[test]
     fn equal_parts_are_shared_once_that_is_asked_for() {
         let shared = Shared::new();
-        let sealed = |item: u8| {
+        let changed = |item: u8| {
             let mut part = Part::new(Vec::new());
             part.change().push(item);
             shared.share(&mut part);
             part
         };
-        let unasked = (sealed(1), sealed(1));
+        let unasked = (changed(1), changed(1));
         assert_ne!(unasked.0.address(), unasked.1.address());
         shared.remember();
-        let (first, again, other) = (sealed(1), sealed(1), sealed(2));
+        let (first, again, other) = (changed(1), changed(1), changed(2));
         assert_eq!((first.address(), &*first), (again.address(), &vec![1]));
         assert_eq!(*other, [2]);
-        // One that was not changed stays where it is.
+        // One that was hashed before and not changed since stays where it is.
         let (mut kept, address) = (unasked.0.clone(), unasked.0.address());
+        assert_eq!(kept.digest(), first.digest());
         shared.share(&mut kept);
         assert_eq!(kept.address(), address);
     }

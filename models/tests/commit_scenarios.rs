@@ -20,6 +20,7 @@ const TOLD: [(&str, &[&str]); 23] = [
     ("R6", &["14920-two-jobs.json", "6483.json"]),
     ("R9", &["r9-expired.json", "20168.json"]),
     ("R14, N1", &["r14-dead-server.json"]),
+    ("N9", &["n9-repairs-in-turn.json"]),
     ("C1, apache/pinot#14786", &["14786.json"]),
     ("C3, apache/pinot#17885", &["17885.json"]),
     ("C4, apache/pinot#17936", &["17936.json"]),
@@ -149,6 +150,15 @@ fn a_repair_goes_round_for_ever_only_if_a_dead_server_ends_it() {
     let round = starved.steps.iter_mut().find(|step| step.label == "5").expect("it is there");
     round.moves.retain(|(text, _)| text != "C0 repairs picking S1");
     assert_eq!(rounds(&starved, &[Guard::ObjectBeforeDone, Guard::ResetErrorOnly]), None);
+}
+
+/// N9: two replicas are reset in turn for ever only if a repair resets one while the other still waits.
+#[test]
+fn repairs_reset_two_replicas_in_turn_only_while_neither_is_online() {
+    let scenario = named("n9-repairs-in-turn.json");
+    let rounds = |guards: &[Guard]| replay_without(&scenario, guards).outcome.rounds;
+    assert_eq!(rounds(&[Guard::ResetBesideOnline]), Some(vec!["5".to_string()]));
+    assert_eq!(rounds(&[]), None);
 }
 
 /// What #14920 was asked for: rows that #14741 loses for ever are served again.

@@ -249,7 +249,9 @@ mod of_commit {
 
     #[test]
     fn a_fair_table_comes_to_its_goal_and_one_that_starves_somebody_need_not() {
-        let rounds = || Rounds::of(verified(&scope("failed-twice")));
+        let scope = scope("failed-twice");
+        assert_eq!(Rounds::of(verified(&scope)).round(), 0);
+        let rounds = || Rounds::of(without(&[Guard::ResetBesideOnline], &scope));
         assert_eq!(rounds().round(), 0);
         // S1 is in error, reset, and in error again, as S0 never gives up.
         let waits = |action: &Action| matches!(action, Action::GiveUp(0, _));
@@ -330,12 +332,14 @@ mod of_commit {
         })
     }
 
-    /// The round that is left. A committing segment is read again when all of its replicas are in error at once; a repair
+    /// N9. A committing segment is read again when all of its replicas are in error at once; without the guard a repair
     /// resets those that are while another still waits, and each then waits while the other is reset. It takes a repair
     /// that begins before the patience of a replica is over, again and again.
     #[test]
     fn replicas_are_reset_in_turn_for_ever_only_by_repairs_that_begin_while_one_waits() {
-        let model = verified(&after(LOST, 2));
+        let scope = after(LOST, 2);
+        assert_eq!(Rounds::of(verified(&scope)).round(), 0);
+        let model = without(&[Guard::ResetBesideOnline], &scope);
         assert_eq!(model.beginning().unreached, None);
         assert!(Rounds::of(model.clone()).round() > 1);
         let own = model.clone();

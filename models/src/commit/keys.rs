@@ -42,12 +42,12 @@ use Guard::{
     RetryCompares, UploadedIsDone, WholeRange, WinnerOnly,
 };
 use Property::{
-    Chain, CopyKept, FilledInOrder, ListedHasRecord, NoLostUpdate, OneEnd, OneHead as OneHeadKept,
-    PermitsOfBuilds, Recoverable, RightObject, Served, WholeRows,
+    Chain, CopyKept, FilledInOrder, ListedHasRecord, NoEndlessRound, NoLostUpdate, OneEnd,
+    OneHead as OneHeadKept, PermitsOfBuilds, Recoverable, RightObject, Served, WholeRows,
 };
 
 /// All of them.
-pub const KEYS: [Key; 30] = [
+pub const KEYS: [Key; 31] = [
     key(
         "C1",
         &[UploadedIsDone, OwnObject],
@@ -257,6 +257,13 @@ pub const KEYS: [Key; 30] = [
         "blocking-read-fails",
         Recoverable,
         "A replica that cannot read its record is in error, where nobody looks for it.",
+    ),
+    key(
+        "N9",
+        &[ResetBesideOnline],
+        "part-kept",
+        NoEndlessRound,
+        "Repairs reset two replicas of a committing segment in turn, for ever, and none finds both in error.",
     ),
 ];
 
