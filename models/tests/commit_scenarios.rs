@@ -9,7 +9,7 @@ use surehold_models::commit::replay::{Replayed, replay, replay_without, variants
 use surehold_models::commit::scenario::Scenario;
 
 /// Cases, and the files that tell them.
-const TOLD: [(&str, &[&str]); 23] = [
+const TOLD: [(&str, &[&str]); 24] = [
     ("apache/pinot#14920, failure 1", &["14920-new-metadata.json"]),
     ("apache/pinot#14920, failure 2", &["14920-ideal-state.json"]),
     ("apache/pinot#14920, failure 3", &["14920-commit-end.json"]),
@@ -150,15 +150,6 @@ fn a_repair_goes_round_for_ever_only_if_a_dead_server_ends_it() {
     let round = starved.steps.iter_mut().find(|step| step.label == "5").expect("it is there");
     round.moves.retain(|(text, _)| text != "C0 repairs picking S1");
     assert_eq!(rounds(&starved, &[Guard::ObjectBeforeDone, Guard::ResetErrorOnly]), None);
-}
-
-/// N9: two replicas are reset in turn for ever only if a repair resets one while the other still waits.
-#[test]
-fn repairs_reset_two_replicas_in_turn_only_while_neither_is_online() {
-    let scenario = named("n9-repairs-in-turn.json");
-    let rounds = |guards: &[Guard]| replay_without(&scenario, guards).outcome.rounds;
-    assert_eq!(rounds(&[Guard::ResetBesideOnline]), Some(vec!["5".to_string()]));
-    assert_eq!(rounds(&[]), None);
 }
 
 /// What #14920 was asked for: rows that #14741 loses for ever are served again.
