@@ -127,10 +127,9 @@ impl<M: Machine<Event: Eq + Hash>, X> Places<M, X> {
         step: impl FnOnce(M::Event) -> Outcome<M, X>,
     ) -> Outcome<M, X> {
         let hash = FixedState::with_seed(0).hash_one((state.address(), &event));
-        let is_it = |known: &&Box<Known<M, X>>| {
-            known.state.address() == state.address() && known.event == event
-        };
-        if let Some(known) = self.steps.at(hash).as_ref().filter(is_it) {
+        let is_it =
+            |known: &&Known<M, X>| known.state.address() == state.address() && known.event == event;
+        if let Some(known) = self.steps.at(hash).as_deref().filter(is_it) {
             return known.outcome.clone();
         }
         let outcome = step(event.clone());
