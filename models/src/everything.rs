@@ -122,7 +122,7 @@ impl<P: Protocol> AnyProtocol for P {
             scopes.map(move |scope| {
                 let variant = Variant::Without(vec![guard]);
                 let expected = Expected::Verified;
-                shared(Run::<P> { variant, expected, ..Run::verified(scope) })
+                shared(Run::<P> { variant, expected, alike: false, ..Run::verified(scope) })
             })
         });
         all.collect()
@@ -147,7 +147,8 @@ impl<P: Protocol> AnyProtocol for P {
             let some: Vec<_> = all.iter().copied().filter(|p| broken.contains(p)).collect();
             let judged = if some.is_empty() { all } else { some };
             let variant = Variant::Without(removed.clone());
-            shared(Run::<P> { variant, scope, judged, expected: Expected::Open })
+            let expected = Expected::Open;
+            shared(Run::<P> { variant, scope, judged, expected, alike: false })
         };
         scopes_of::<P>(is_meant).map(asked).collect()
     }

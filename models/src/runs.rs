@@ -146,23 +146,33 @@ pub struct Run<P: Protocol> {
     pub judged: Vec<P::Property>,
     /// What is documented.
     pub expected: Expected<P>,
+    /// Whether actors that begin alike may be taken for one another. Whether something tells them apart is for
+    /// `tests/symmetry.rs` to find out, which looks at the verified protocol and at documented runs.
+    pub alike: bool,
 }
 
 impl<P: Protocol> Run<P> {
     /// The verified protocol in a scope: everything is asked, and must hold.
     pub fn verified(scope: P::Scope) -> Self {
         let judged = P::judged(&scope);
-        Self { variant: Variant::Verified, scope, judged, expected: Expected::Verified }
+        let (variant, expected) = (Variant::Verified, Expected::Verified);
+        Self { variant, scope, judged, expected, alike: true }
     }
 
-    /// Something else, asked one thing: a second property would only hide the first.
+    /// Something else, asked one thing: a second property would only hide the first. All actors are told apart.
     pub fn asked(
         variant: Variant<P>,
         scope: P::Scope,
         property: P::Property,
         expected: Expected<P>,
     ) -> Self {
-        Self { variant, scope, judged: vec![property], expected }
+        Self { variant, scope, judged: vec![property], expected, alike: false }
+    }
+
+    /// The same, with actors that begin alike taken for one another.
+    #[must_use]
+    pub fn alike(self) -> Self {
+        Self { alike: true, ..self }
     }
 }
 

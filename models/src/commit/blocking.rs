@@ -64,7 +64,8 @@ pub(super) fn upstream(scope: impl Fn(&str) -> Scope) -> Vec<Run> {
         ("sane-blocking-leader", Recoverable),
     ];
     let variant = || Variant::Upstream(Release::Blocking);
-    let run = |name, property, expected| Run::asked(variant(), scope(name), property, expected);
+    let run =
+        |name, property, expected| Run::asked(variant(), scope(name), property, expected).alike();
     let broken =
         broken.into_iter().map(|(name, breaks)| run(name, breaks, Expected::Violated(breaks)));
     let whole = whole.into_iter().map(|(name, holds)| run(name, holds, Expected::Verified));

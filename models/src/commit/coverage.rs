@@ -9,8 +9,10 @@
 //! a stream that has a partition no more. Rule 4 in full is upstream's; the verified validator uses an orphan again by
 //! rule 1, and lists one for itself only where nothing of its partition is listed.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use foldhash::fast::FixedState;
 use surehold::Issued;
 use surehold::commit::completion::{self, Answer, Mode, Phase};
 use surehold::commit::controller::state::{Chore, Errand, Owed, Retain, Retry, Stage, Validate};
@@ -26,7 +28,9 @@ use super::scope::PARTITION;
 /// Counters. Exploring a state counts each of its events once.
 #[derive(Debug)]
 pub struct Coverage {
+    /// Of all rows but those of guards, which come after them.
     names: Vec<String>,
+    places: HashMap<String, usize, FixedState>,
     counts: Vec<AtomicU64>,
 }
 
@@ -144,8 +148,9 @@ fn names() -> Vec<String> {
 impl Default for Coverage {
     fn default() -> Self {
         let names = names();
+        let places = names.iter().cloned().zip(0..).collect();
         let cells = names.len() + Guard::ALL.len();
-        Self { names, counts: (0..cells).map(|_| AtomicU64::new(0)).collect() }
+        Self { names, places, counts: (0..cells).map(|_| AtomicU64::new(0)).collect() }
     }
 }
 
@@ -430,8 +435,8 @@ impl Coverage {
     }
 
     fn named(&self, name: &str) {
-        if let Some(at) = self.names.iter().position(|other| *other == name) {
-            self.counts[at].fetch_add(1, Ordering::Relaxed);
+        if let Some(at) = self.places.get(name) {
+            self.counts[*at].fetch_add(1, Ordering::Relaxed);
         }
     }
 

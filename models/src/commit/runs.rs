@@ -149,7 +149,7 @@ pub fn model<V: Guards<Guard>>(
 ) -> Model<V> {
     let mut model = Model::new(controller, server, &run.scope);
     model.judged.clone_from(&run.judged);
-    if run.variant == Variant::Verified {
+    if run.alike {
         model.take_images();
     }
     model.reduce = manner.reduce;

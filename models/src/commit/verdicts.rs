@@ -102,7 +102,7 @@ pub fn upstream() -> Vec<Run> {
         (Aug2026, "two-names", Recoverable),
     ];
     let run = |(release, name, property): Row, expected| {
-        Run::asked(Variant::Upstream(release), known(name), property, expected)
+        Run::asked(Variant::Upstream(release), known(name), property, expected).alike()
     };
     let broken = broken.into_iter().map(|row| run(row, Expected::Violated(row.2)));
     let rows = broken.chain(whole.into_iter().map(|row| run(row, Expected::Verified)));
@@ -196,7 +196,8 @@ pub fn mutants() -> Vec<Mutant> {
     ];
     let mutant = |(holes, guards, name, property): Row, expected| {
         let variant = Variant::Without(guards.to_vec());
-        Mutant { holes, guards, run: Run::asked(variant, known(name), property, expected) }
+        let run = Run::asked(variant, known(name), property, expected).alike();
+        Mutant { holes, guards, run }
     };
     let noticed = noticed.into_iter().map(|row| mutant(row, Expected::Violated(row.3)));
     noticed.chain(unnoticed.into_iter().map(|row| mutant(row, Expected::Verified))).collect()

@@ -75,7 +75,7 @@ pub fn upstream() -> Vec<Run> {
         (Main, "cortex-deleted", NoDoubleWork, violated(NoDoubleWork)),
     ];
     let run = |(release, name, property, expected): (Release, &str, Property, Expected)| {
-        Run::asked(Variant::Upstream(release), known(name), property, expected)
+        Run::asked(Variant::Upstream(release), known(name), property, expected).alike()
     };
     table.into_iter().map(run).collect()
 }
@@ -161,7 +161,8 @@ pub fn mutants() -> Vec<Mutant> {
     ];
     let mutant = |(holes, guards, name, property): Row, expected| {
         let variant = Variant::Without(guards.to_vec());
-        Mutant { holes, guards, run: Run::asked(variant, known(name), property, expected) }
+        let run = Run::asked(variant, known(name), property, expected).alike();
+        Mutant { holes, guards, run }
     };
     let noticed = noticed.into_iter().map(|row| mutant(row, Expected::Violated(row.3)));
     let unnoticed = unnoticed.into_iter().map(|row| mutant(row, Expected::Verified));

@@ -136,7 +136,7 @@ impl Protocol for Rebalance {
 pub fn model<F: Fleet>(fleet: &F, run: &Run, manner: &Manner) -> Model<F> {
     let mut model = Model::new(fleet, &run.scope);
     model.judged.clone_from(&run.judged);
-    if run.variant == Variant::Verified {
+    if run.alike {
         model.take_images();
     }
     model.witnesses = run.variant == Variant::Verified;

@@ -109,7 +109,7 @@ fn run(fix: Fix, scope: Scope, property: Property) -> Run {
         None => loses(fix, &scope, property),
     };
     let expected = if open { Expected::Violated(property) } else { Expected::Verified };
-    Run::asked(Variant::Upstream(fix), scope, property, expected)
+    Run::asked(Variant::Upstream(fix), scope, property, expected).alike()
 }
 
 /// Whether a move loses copies though nothing fails. Last copies are safe from #19889 on, and behind the lock
@@ -192,7 +192,8 @@ pub fn mutants() -> Vec<Mutant> {
     let unnoticed: [Row; 1] = [(&["D6"], &[DropEndsLoad], "takeover-slow", NoGhost)];
     let mutant = |(holes, guards, name, property): Row, expected| {
         let variant = Variant::Without(guards.to_vec());
-        Mutant { holes, guards, run: Run::asked(variant, known(name), property, expected) }
+        let run = Run::asked(variant, known(name), property, expected).alike();
+        Mutant { holes, guards, run }
     };
     let noticed = noticed.into_iter().map(|row| mutant(row, Expected::Violated(row.3)));
     let unnoticed = unnoticed.into_iter().map(|row| mutant(row, Expected::Verified));
@@ -204,10 +205,9 @@ pub fn mutants() -> Vec<Mutant> {
 fn stock() -> Vec<Mutant> {
     const FENCES: &[Guard] =
         &[Guard::NumberFence, Guard::TermFence, Guard::TermSurvives, Guard::LifeNamed];
-    let run = |scope: &str| {
-        let (variant, scope) = (Variant::Without(FENCES.to_vec()), known(scope));
-        let judged = scope.properties();
-        Run { variant, scope, judged, expected: Expected::Verified }
+    let run = |scope: &str| Run {
+        variant: Variant::Without(FENCES.to_vec()),
+        ..Run::verified(known(scope))
     };
     let holds = |scope: &'static str| Mutant {
         holes: &["stock historicals"],
