@@ -33,8 +33,8 @@ fn of(scope: &Scope) -> Vec<Renaming> {
 }
 
 impl<F: Fleet> Model<F> {
-    /// Takes worlds for one that differ in names alone. Only of the verified protocol it is shown that nothing tells them
-    /// apart (`tests/symmetry.rs`); releases of upstream's were seen to.
+    /// Takes worlds for one that differ in names alone. Of the verified protocol, and of the documented runs of others that
+    /// find nothing, it is shown that nothing tells them apart (`tests/symmetry.rs`).
     pub(super) fn take_images(&mut self) {
         self.renamings = of(&self.scope).into();
     }
