@@ -610,6 +610,28 @@ fn ours() -> Vec<Scope> {
                 Budget { leaders: 1, server_crashes: 1, breaks: 1, ..NONE },
             ))
         },
+        Scope {
+            partitions: 2,
+            servers: 1,
+            skew: false,
+            in_step_3: true,
+            tier: Tier::Deep,
+            ..single(base(
+                "batch-any",
+                "So with a change of leader, a crash and a consumer that breaks whenever they like.",
+                Budget { leaders: 1, server_crashes: 1, breaks: 1, ..NONE },
+            ))
+        },
+        Scope {
+            servers: 1,
+            segments: 3,
+            jobs: Some(1),
+            ..nightly(single(base(
+                "reread-refused-leader",
+                "So while another controller comes to lead.",
+                Budget { server_crashes: 1, leaders: 1, ..NONE },
+            )))
+        },
         single(base(
             "opening-fails",
             "Replicas fail to open, any of them or all, before anybody is told (C13).",

@@ -659,6 +659,32 @@ fn ours() -> Vec<Scope> {
             )
         },
         Scope {
+            late: vec![LATE],
+            prefix: DONE,
+            beats: false,
+            faults: CRASH,
+            tier: Tier::Deep,
+            witnesses: &[Witness::SecondPlanDone, Witness::SupersededWhilePicked],
+            ..base(
+                "superseded-crash",
+                "A plan is cleaned up and superseded while a worker still has it in hand, and somebody crashes.",
+            )
+        },
+        Scope {
+            late: vec![LATE],
+            split_above_bytes: ONE_PARTITION,
+            max_plans: 4,
+            faults: CRASH,
+            tier: Tier::Nightly,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::SecondPlanDone,
+                Witness::SupersededWhilePicked,
+                Witness::CrashedAfterBlock,
+            ],
+            ..base("late-block-crash", "A late block at any moment, and a crash at any moment.")
+        },
+        Scope {
             compactors: 3,
             split_above_bytes: ONE_PARTITION,
             beats: false,

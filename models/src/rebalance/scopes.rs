@@ -360,6 +360,20 @@ fn ours_further() -> Vec<Scope> {
             )
         },
         Scope {
+            budget: Budget { moves: 1, takeovers: 1, overdue: 1, failures: 1, ..NONE },
+            views: Views::InFlight,
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm, Witness::ZombieDrop],
+            tier: Tier::Nightly,
+            ..base(
+                "takeover-lag-fails",
+                "Another leader in the middle of a move, views on their way, an answer that is late, a load that fails.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
             budget: Budget { moves: 2, takeovers: 1, ..NONE },
             slow_loads: true,
             slow_deletes: true,
