@@ -11,6 +11,7 @@ pub mod compaction;
 pub mod everything;
 #[cfg(feature = "checker")]
 pub mod explore;
+pub mod files;
 pub mod found;
 pub mod fuzz;
 pub mod line;

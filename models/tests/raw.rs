@@ -2,9 +2,11 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use common::Random;
+use surehold_models::files::{self, Outcome};
 use surehold_models::raw::{MAX_LEN, ROLES, Tally, collections, purity, refusals};
 
 impl Random {
@@ -62,4 +64,20 @@ fn persistent_collections_do_as_those_of_std() {
     while begun.elapsed() < TIME {
         collections(&random.input(0));
     }
+}
+
+#[test]
+fn a_scenario_file_is_replayed_or_refused_whatever_is_in_it() {
+    let (begun, mut random) = (Instant::now(), Random(0x5eed_0104));
+    let (mut refused, mut replayed) = (BTreeSet::new(), 0);
+    while begun.elapsed() < 5 * TIME || replayed < 50 {
+        let data: Vec<u8> = (0..files::MAX_LEN).map(|_| (random.next() >> 32) as u8).collect();
+        let few = 3 + (random.next() >> 32) as usize % (files::MAX_LEN - 3);
+        match files::scenario(&data[..few]) {
+            Outcome::Refused(why) => drop(refused.insert(why)),
+            Outcome::Replayed(_) => replayed += 1,
+        }
+    }
+    println!("{replayed} replayed, {} different refusals", refused.len());
+    assert!(refused.len() > 50, "{refused:?}");
 }

@@ -245,6 +245,11 @@ fn ours() -> Vec<Scope> {
             "All memory of a range is gone, and the stream forgets it (R9).",
             Budget { server_crashes: 1, expiries: 1, ..NONE },
         ))),
+        nightly(single(base(
+            "crash-expiry-fails",
+            "So, and builds or uploads fail, twice.",
+            Budget { server_crashes: 1, expiries: 1, failures: 2, ..NONE },
+        ))),
         Scope {
             goal: None,
             tier: Tier::Nightly,
@@ -626,11 +631,12 @@ fn ours() -> Vec<Scope> {
             servers: 1,
             segments: 3,
             jobs: Some(1),
-            ..nightly(single(base(
+            tier: Tier::Deep,
+            ..single(base(
                 "reread-refused-leader",
                 "So while another controller comes to lead.",
                 Budget { server_crashes: 1, leaders: 1, ..NONE },
-            )))
+            ))
         },
         single(base(
             "opening-fails",

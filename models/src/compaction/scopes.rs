@@ -559,7 +559,7 @@ fn ours() -> Vec<Scope> {
             prefix: WRITTEN,
             split_above_bytes: ONE_PARTITION,
             faults: CRASH,
-            tier: Tier::Deep,
+            tier: Tier::Nightly,
             witnesses: &[
                 Witness::ParentMarked,
                 Witness::CrashedAfterBlock,
@@ -569,6 +569,18 @@ fn ours() -> Vec<Scope> {
                 "crash-two-compactors",
                 "A process crashes between any two operations, and another takes over.",
             )
+        },
+        Scope {
+            prefix: WRITTEN,
+            split_above_bytes: ONE_PARTITION,
+            faults: Faults { budget: 2, ..CRASH },
+            tier: Tier::Deep,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::TakenOverWhileAlive,
+            ],
+            ..base("two-crashes", "So with two crashes, of one process or of two.")
         },
         Scope {
             prefix: DONE,
@@ -640,6 +652,18 @@ fn ours() -> Vec<Scope> {
             ..base("one-fault", "Early blocks and one fault of any kind.")
         },
         Scope {
+            faults: Faults::any(1),
+            split_above_bytes: ONE_PARTITION,
+            prefix: WRITTEN,
+            tier: Tier::Nightly,
+            witnesses: &[
+                Witness::ParentMarked,
+                Witness::CrashedAfterBlock,
+                Witness::TakenOverWhileAlive,
+            ],
+            ..base("one-fault-beats", "So with heartbeats.")
+        },
+        Scope {
             late: vec![SMALL, Upload::whole('O', 2, 3)],
             beats: false,
             prefix: SUPERSEDED,
@@ -675,7 +699,7 @@ fn ours() -> Vec<Scope> {
             split_above_bytes: ONE_PARTITION,
             max_plans: 4,
             faults: CRASH,
-            tier: Tier::Nightly,
+            tier: Tier::Deep,
             witnesses: &[
                 Witness::ParentMarked,
                 Witness::SecondPlanDone,
