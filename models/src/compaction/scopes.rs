@@ -654,14 +654,13 @@ fn ours() -> Vec<Scope> {
         Scope {
             faults: Faults::any(1),
             split_above_bytes: ONE_PARTITION,
-            prefix: WRITTEN,
             tier: Tier::Nightly,
             witnesses: &[
                 Witness::ParentMarked,
                 Witness::CrashedAfterBlock,
                 Witness::TakenOverWhileAlive,
             ],
-            ..base("one-fault-beats", "So with heartbeats.")
+            ..base("one-fault-beats", "So with heartbeats, and from the very start.")
         },
         Scope {
             late: vec![SMALL, Upload::whole('O', 2, 3)],
