@@ -374,6 +374,20 @@ fn ours_further() -> Vec<Scope> {
             )
         },
         Scope {
+            budget: Budget { moves: 1, takeovers: 1, overdue: 1, repeats: 1, ..NONE },
+            views: Views::InFlight,
+            needless_loads: Some(2),
+            witnesses: &[Witness::DropOfOldTerm, Witness::ZombieDrop],
+            tier: Tier::Deep,
+            ..base(
+                "takeover-lag-repeat",
+                "So, and a request comes twice in place of the failed load.",
+                2,
+                1,
+                1,
+            )
+        },
+        Scope {
             budget: Budget { moves: 2, takeovers: 1, ..NONE },
             slow_loads: true,
             slow_deletes: true,
