@@ -149,6 +149,7 @@ pub fn model<V: Guards<Guard>>(
 ) -> Model<V> {
     let mut model = Model::new(controller, server, &run.scope);
     model.judged.clone_from(&run.judged);
+    model.minion = minion_of(&run.variant);
     if run.alike {
         model.take_images();
     }
@@ -171,8 +172,7 @@ fn explore_roles<V: Guards<Guard>>(
     run: &Run,
     manner: &Manner,
 ) -> Finished {
-    let mut model = model(controller, server, run, manner);
-    model.minion = minion_of(&run.variant);
+    let model = model(controller, server, run, manner);
     match manner.engine {
         Engine::Own => {
             let mut options = manner.options.clone();
